@@ -1,0 +1,97 @@
+"""Canonical bytes, digests and the chain link.
+
+Canonical JSON is sorted keys, no white space, UTF-8, and by construction no floats and no integer beyond
+2^53: within that, orjson's sorted output *is* RFC 8785 (a test compares it with an independent implementation).
+A digest carries its algorithm's tag: `sha256:<hex>`.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import orjson
+
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+_CHAIN_TAG = b"spectrace.v1"
+
+
+def canonical(value: object) -> bytes:
+    """Return the canonical JSON bytes of None, bool, int, str, list and dict; raise TypeError for anything else."""
+    _refuse_floats(value)
+    return orjson.dumps(value, option=_OPTIONS)
+
+
+def _refuse_floats(value: object) -> None:
+    match value:
+        case None | bool() | int() | str():
+            return
+        case dict():
+            for item in value.values():
+                _refuse_floats(item)
+        case list() | tuple():
+            for item in value:
+                _refuse_floats(item)
+        case _:
+            msg = f"a body holds None, bool, int, str, list and dict only, not {type(value).__name__}"
+            raise TypeError(msg)
+
+
+def digest(data: bytes) -> str:
+    """Return `sha256:<hex>` of the bytes."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def text_bytes(text: str) -> tuple[bytes, str]:
+    """Return (bytes, codec) of a text: utf-8, or wtf-8 where it holds lone surrogates."""
+    try:
+        return text.encode(), "utf-8"
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass"), "wtf-8"
+
+
+def text_digest(text: str) -> str:
+    """Return the digest of a text's bytes."""
+    return digest(text_bytes(text)[0])
+
+
+def first_link(episode: str) -> bytes:
+    """Return link 0 of an episode's chain (32 bytes)."""
+    return hashlib.sha256(_CHAIN_TAG + episode.encode()).digest()
+
+
+def next_link(link: bytes, header: bytes, salt: bytes, body: bytes) -> bytes:
+    """Return SHA-256(link || SHA-256(header) || SHA-256(salt || body)): erasing salt and body keeps the link.
+
+    The salted digest is what remains of an erased body; `body_proof` gives it.
+    """
+    return link_over(link, header, body_proof(salt, body))
+
+
+def body_proof(salt: bytes, body: bytes) -> bytes:
+    """Return SHA-256(salt || body), 32 bytes."""
+    return hashlib.sha256(salt + body).digest()
+
+
+def link_over(link: bytes, header: bytes, proof: bytes) -> bytes:
+    """Return the next link from a body's proof alone, for a body that was erased."""
+    return hashlib.sha256(link + hashlib.sha256(header).digest() + proof).digest()
+
+
+def header_bytes(  # noqa: PLR0913, PLR0917 - the header is these ten values, in this order
+    episode: str,
+    seq: int,
+    lane: str,
+    type_: str,
+    version: int,
+    at: int,
+    effect: str | None,
+    authority: str | None,
+    outcome: str | None,
+    tool: str | None,
+) -> bytes:
+    """Return the canonical header: a JSON array in this order."""
+    return canonical([episode, seq, lane, type_, version, at, effect, authority, outcome, tool])
+
+
+def digest_of(parts: Sequence[object] | dict[str, object]) -> str:
+    """Return the digest of a canonical JSON value."""
+    return digest(canonical(parts))

@@ -1,0 +1,1 @@
+"""Environments: the port in `environment.py`, one adapter a kind."""

@@ -1,0 +1,68 @@
+"""The Environment port: what a protocol acts on. Every adapter beside this file implements it.
+
+An environment never calls a model. `reset`, `act` and `evaluate` may return NeedsModel; the driver asks that model
+as a recorded call and hands the completion to `resume`, which answers for the pending question.
+One instance serves one episode at a time; `config` makes a fresh one for each.
+"""
+
+from typing import Protocol
+
+from spectrace.core.types import (
+    Action,
+    Completion,
+    EnvironmentFacts,
+    Evaluation,
+    NeedsModel,
+    Observation,
+    Opening,
+    Task,
+    ToolSpec,
+)
+
+
+class Environment(Protocol):
+    """Something that an agent acts on."""
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Return every task that this environment offers, in a stable order."""
+        ...
+
+    def prepare(self, task: Task) -> EnvironmentFacts:
+        """Load what the task needs and say what is here; the initial fingerprint included. Before `reset`."""
+        ...
+
+    def instructions(self, task: Task) -> str:
+        """Return the policy and instructions that every model is shown."""
+        ...
+
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """Return the agent's tools with their effects, in a stable order."""
+        ...
+
+    async def reset(self, seed: int | None) -> Opening | NeedsModel:
+        """Begin the prepared task from its initial state."""
+        ...
+
+    async def act(self, action: Action, requestor: str = "agent") -> Observation | NeedsModel:
+        """Do the action. A tool's own error is an Observation with `error`; no answer at all is EnvironmentFailed."""
+        ...
+
+    async def resume(self, completion: Completion) -> Opening | Observation | Evaluation | NeedsModel:
+        """Go on with the pending question after NeedsModel."""
+        ...
+
+    async def evaluate(self) -> Evaluation | NeedsModel:
+        """Grade the final state."""
+        ...
+
+    def fingerprint(self) -> str | None:
+        """Return a digest (`sha256:...`) of the whole state, or None where there is none."""
+        ...
+
+    def check(self, action: Action) -> str | None:
+        """Return an objection to the action (an id never seen, ...), or None."""
+        ...
+
+    async def close(self) -> None:
+        """Release what the episode held."""
+        ...

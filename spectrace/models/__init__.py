@@ -1,0 +1,1 @@
+"""Model clients: the port in `client.py`, one adapter a provider."""

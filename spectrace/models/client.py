@@ -1,0 +1,24 @@
+"""The ModelClient port: one coroutine that answers a request. Every adapter beside this file implements it."""
+
+from typing import Protocol
+
+from spectrace.core.types import Completion, ModelFacts, ModelRequest
+
+
+class ModelClient(Protocol):
+    """A model that answers. Transport retries happen inside and are listed as attempts of one completion."""
+
+    async def facts(self) -> ModelFacts:
+        """Contact the server once and say what answers there; raise ModelFailed(kind='unreachable') if nothing does.
+
+        `role` is filled in by the caller (`dataclasses.replace`). Never holds a key, nor credentials in the URL.
+        """
+        ...
+
+    async def generate(self, request: ModelRequest) -> Completion:
+        """Answer one request, or raise ModelFailed with a kind of its list."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections, and the server where this client started one."""
+        ...

@@ -1,0 +1,1 @@
+"""The log: an append-only event store on SQLite and Postgres alike."""

@@ -1,0 +1,98 @@
+"""The EventStore port: append events, read them back. `sql.py` implements it on SQLite and Postgres.
+
+An episode has one writer. `append` takes what the driver knows (lane, time, body); the store encodes it,
+salts it, links it into the episode's chain and commits. `durable` asks for a flush to stable storage; without it
+the commit survives the process but perhaps not the machine.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spectrace.core.events import Body, EpisodeStarted, Event
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An event on its way into the log."""
+
+    seq: int
+    lane: str
+    at: int
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event as it lies in the log: the bytes that the chain covers. Erased: `body` and `salt` are None."""
+
+    seq: int
+    header: bytes
+    """Canonical header (see `core.digest.header_bytes`)."""
+    body: bytes | None
+    """Canonical body, decompressed."""
+    salt: bytes | None
+    link: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    """An episode's row: identity and writer. `state` is running, interrupted or ended."""
+
+    episode: str
+    state: str
+    started_at: int
+    ended_at: int | None
+    events: int
+    head: bytes
+    """The chain's last link."""
+    writer_host: str
+    writer_pid: int
+
+
+class EpisodeWriter(Protocol):
+    """The one writer of an episode."""
+
+    def append(self, events: Sequence[Pending], *, durable: bool) -> None:
+        """Commit the events, in order, in one transaction; raise Conflict if somebody else wrote this episode."""
+        ...
+
+    def renew(self) -> None:
+        """Renew the writer's lease."""
+        ...
+
+    def close(self) -> None:
+        """Let the episode go; without an `episode.ended` it is interrupted from now on."""
+        ...
+
+
+class EventStore(Protocol):
+    """A log of episodes."""
+
+    def create(self, episode: str, started: EpisodeStarted, at: int) -> EpisodeWriter:
+        """Begin an episode; its `episode.started` is event 0, durable on return."""
+        ...
+
+    def resolve(self, prefix: str) -> str:
+        """Return the one episode whose id starts so; raise EpisodeNotFound with the candidates otherwise."""
+        ...
+
+    def row(self, episode: str) -> EpisodeRow:
+        """Return an episode's row."""
+        ...
+
+    def read(self, episode: str, start: int = 0) -> Iterator[Event]:
+        """Yield an episode's events from `start` on, decoded and upcast, every text resolved."""
+        ...
+
+    def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
+        """Yield an episode's events as their bytes."""
+        ...
+
+    def blob(self, digest: str) -> bytes | None:
+        """Return the bytes of a blob by its digest, or None where it is missing."""
+        ...
+
+    def close(self) -> None:
+        """Release connections; checkpoint SQLite's write-ahead log."""
+        ...

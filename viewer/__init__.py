@@ -1,0 +1,1 @@
+"""The viewer: Streamlit pages over `audit.queries`."""
