@@ -27,11 +27,16 @@ T = TypeVar("T")
 
 
 class CommandFailed(Exception):
-    """A question was not answered. `kind` is a ModelFailed or EnvironmentFailed kind; `seq` is the `*.failed` event."""
+    """A question was not answered.
 
-    def __init__(self, kind: str, error: str, seq: int) -> None:
-        """Keep the kind, the text and the failed event's number."""
+    `what` is generate, act, reset or evaluate; `kind` is one of ModelFailed's or EnvironmentFailed's; `seq` is the
+    `*.failed` event.
+    """
+
+    def __init__(self, what: str, kind: str, error: str, seq: int) -> None:
+        """Keep what was asked, the kind, the text and the failed event's number."""
         super().__init__(error)
+        self.what = what
         self.kind = kind
         self.error = error
         self.seq = seq
@@ -42,6 +47,8 @@ class Generate:
     """Ask a model. Answer: Asked."""
 
     role: Role
+    who: str
+    """weak, strong, user or judge."""
     position: str
     request: ModelRequest
 
@@ -77,8 +84,16 @@ class Acted:
 
 
 @dataclass(frozen=True, slots=True)
+class Began:
+    """The environment's opening and the fingerprint of its first state."""
+
+    opening: Opening
+    fingerprint: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Reset:
-    """Begin the task. Answer: Opening | NeedsModel."""
+    """Begin the task. Answer: Began | NeedsModel."""
 
     seed: int | None
     supplied: Completion | None = None
@@ -138,34 +153,34 @@ def ask(command: Command) -> Protocol[object]:
     return (yield command)
 
 
-def generate(role: Role, position: str, request: ModelRequest) -> Protocol[Asked]:
+def generate(role: Role, who: str, position: str, request: ModelRequest) -> Protocol[Asked]:
     """Ask a model."""
-    return cast("Asked", (yield Generate(role, position, request)))
+    return cast("Asked", (yield Generate(role, who, position, request)))
 
 
 def act(action: Action, effect: Effect, authority: str, position: str, requestor: str = "agent") -> Protocol[Acted]:
     """Let an action reach the environment, asking whatever model the environment needs on the way."""
     answer = yield Act(action, effect, authority, position, requestor)
     while isinstance(answer, NeedsModel):
-        asked = yield from generate(answer.role, position, answer.request)
+        asked = yield from generate(answer.role, answer.role, position, answer.request)
         answer = yield Act(action, effect, authority, position, requestor, asked.completion)
     return cast("Acted", answer)
 
 
-def reset(seed: int | None) -> Protocol[Opening]:
+def reset(seed: int | None) -> Protocol[Began]:
     """Begin the task."""
     answer = yield Reset(seed)
     while isinstance(answer, NeedsModel):
-        asked = yield from generate(answer.role, "s0", answer.request)
+        asked = yield from generate(answer.role, answer.role, "s0", answer.request)
         answer = yield Reset(seed, asked.completion)
-    return cast("Opening", answer)
+    return cast("Began", answer)
 
 
 def evaluate() -> Protocol[Evaluation]:
     """Grade the episode."""
     answer = yield Evaluate()
     while isinstance(answer, NeedsModel):
-        asked = yield from generate(answer.role, "end", answer.request)
+        asked = yield from generate(answer.role, answer.role, "end", answer.request)
         answer = yield Evaluate(asked.completion)
     return cast("Evaluation", answer)
 

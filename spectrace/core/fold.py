@@ -1,0 +1,273 @@
+"""Events -> episode: how a log becomes segments, verdicts, repairs and totals. Counterpart of the protocols.
+
+`fold` reads what happened, in order, and decides nothing; it works on unfinished and on imported episodes alike.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from spectrace.core.events import (
+    ActCompleted,
+    ActFailed,
+    Body,
+    EffectObserved,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    GenerateRequested,
+    RepairMade,
+    ResetCompleted,
+    SegmentClosed,
+    SegmentCommitted,
+    StepDrafted,
+    StepsDiscarded,
+    Totals,
+    VerdictGiven,
+)
+from spectrace.core.types import Action, Effect, History, Observation, Step, Verdict
+
+
+@dataclass(slots=True, eq=False)
+class FoldedStep:
+    """A drafted or repaired step, and what became of it."""
+
+    step: Step
+    seq: int
+    """The event that drafted it (step.drafted or repair.made)."""
+    request: int | None
+    """The model call that wrote it."""
+    fate: str = "open"
+    """open, committed, discarded."""
+    reviewed: str | None = None
+    """yes, no, not_applicable; None while open or when discarded."""
+    act: int | None = None
+    """The act.requested event, if it reached the environment."""
+    objection: str | None = None
+
+
+@dataclass(slots=True)
+class FoldedRepair:
+    """What the strong model did in place of the first rejected step."""
+
+    seq: int
+    kind: str
+    actions: tuple[Action, ...]
+    verdict: int | None
+    fused_unusable: str | None
+    steps: list[FoldedStep] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FoldedSegment:
+    """One segment: its steps, why it closed, its verdict and its repair."""
+
+    index: int
+    history: History
+    """The history that it was drafted in."""
+    steps: list[FoldedStep] = field(default_factory=list)
+    reason: str | None = None
+    closed: int | None = None
+    verdict: Verdict | None = None
+    verdict_seq: int | None = None
+    review: int | None = None
+    """The model call that gave the verdict."""
+    repair: FoldedRepair | None = None
+
+    @property
+    def under_review(self) -> tuple[Step, ...]:
+        """The steps as the reviewer saw them: a held one has no observation yet."""
+        held = len(self.steps) if self.reason == "held" else None
+        return tuple(
+            replace(folded.step, observation=None) if number == held else folded.step
+            for number, folded in enumerate(self.steps, 1)
+        )
+
+
+@dataclass(slots=True)
+class Episode:
+    """An episode as its log tells it."""
+
+    id: str
+    started: EpisodeStarted
+    started_at: int
+    segments: list[FoldedSegment] = field(default_factory=list)
+    history: History = field(default_factory=lambda: History(()))
+    totals: Totals = field(default_factory=Totals)
+    ended: EpisodeEnded | None = None
+    ended_at: int | None = None
+    events: int = 0
+    last_at: int = 0
+
+    def segment(self, index: int) -> FoldedSegment:
+        """Return the segment of that number, opened if it is new."""
+        if not self.segments or self.segments[-1].index != index:
+            self.segments.append(FoldedSegment(index, self.history))
+        return self.segments[-1]
+
+
+def fold(events: Iterable[Event]) -> Episode:
+    """Return the episode that the events tell; the first must be episode.started."""
+    iterator = iter(events)
+    first = next(iterator, None)
+    if first is None or not isinstance(first.body, EpisodeStarted):
+        msg = "an episode's first event is episode.started"
+        raise ValueError(msg)
+    episode = Episode(first.episode, first.body, first.at, events=1, last_at=first.at)
+    for event in iterator:
+        apply(episode, event)
+    return episode
+
+
+def apply(episode: Episode, event: Event) -> None:
+    """Let one more event happen to the episode."""
+    episode.events += 1
+    episode.last_at = event.at
+    body = event.body
+    episode.totals = tally(episode.totals, body)
+    match body:
+        case ResetCompleted(messages=messages):
+            episode.history = History(messages)
+        case StepDrafted():
+            _drafted(episode, event.seq, body)
+        case ActCompleted(observation=observation, position=position, request=request):
+            _observed(episode, position, observation, request)
+        case ActFailed(position=position, error=error, request=request, effect=Effect.READ):
+            _observed(episode, position, Observation(f"no answer: {error}", error=True), request)
+        case EffectObserved():
+            last = episode.segments[-1].steps[-1]
+            last.step = replace(last.step, effect=Effect.WRITE)
+        case SegmentClosed(segment=index, reason=reason):
+            segment = episode.segment(index)
+            segment.reason, segment.closed = reason, event.seq
+        case VerdictGiven():
+            _judged(episode, event.seq, body)
+        case SegmentCommitted():
+            _committed(episode, body)
+        case StepsDiscarded():
+            _discarded(episode, body)
+        case RepairMade():
+            _repaired(episode, event.seq, body)
+        case EpisodeEnded():
+            episode.ended, episode.ended_at = body, event.at
+        case _:
+            pass
+
+
+def _drafted(episode: Episode, seq: int, body: StepDrafted) -> None:
+    observation = None if body.objection is None else Observation(body.objection, error=True)
+    step = Step(body.position, body.action, Effect(body.effect), observation)
+    episode.segment(body.segment).steps.append(FoldedStep(step, seq, body.request, objection=body.objection))
+
+
+def _observed(episode: Episode, position: str, observation: Observation, request: int) -> None:
+    """Give the step at a position its observation; a committed one (held, or a repair) joins the history with it."""
+    for folded in _recent_steps(episode):
+        if folded.step.position == position:
+            folded.step = replace(folded.step, observation=observation)
+            folded.act = request
+            if folded.fate == "committed":
+                episode.history = episode.history.then(folded.step)
+                _never_sent_after(episode, folded, observation)
+            return
+
+
+def _never_sent_after(episode: Episode, folded: FoldedStep, observation: Observation) -> None:
+    """Let a repair's action that was never sent follow the one before it, unless that one failed."""
+    repair = episode.segments[-1].repair
+    if repair is None or folded not in repair.steps or observation.error:
+        return
+    following = repair.steps[repair.steps.index(folded) + 1 :]
+    if following and following[0].objection is not None:
+        episode.history = episode.history.then(following[0].step)
+
+
+def _recent_steps(episode: Episode) -> Iterable[FoldedStep]:
+    for segment in reversed(episode.segments[-2:]):
+        if segment.repair is not None:
+            yield from segment.repair.steps
+        yield from reversed(segment.steps)
+
+
+def _judged(episode: Episode, seq: int, body: VerdictGiven) -> None:
+    segment = episode.segment(body.segment)
+    segment.verdict, segment.verdict_seq, segment.review = verdict_of(body), seq, body.review
+
+
+def verdict_of(body: VerdictGiven) -> Verdict:
+    """Return the verdict that a verdict.given records."""
+    return Verdict(
+        drafted=body.drafted,
+        accepted=body.accepted,
+        status=body.status,
+        category=body.category,
+        reason=body.reason,
+        replacement=body.replacement,
+        cause=body.cause,
+        raw=body.raw,
+    )
+
+
+def _committed(episode: Episode, body: SegmentCommitted) -> None:
+    for folded in episode.segment(body.segment).steps[body.start - 1 : body.end]:
+        folded.fate, folded.reviewed = "committed", body.reviewed
+        if folded.step.observation is not None:
+            episode.history = episode.history.then(folded.step)
+
+
+def _discarded(episode: Episode, body: StepsDiscarded) -> None:
+    segment = episode.segment(body.segment)
+    steps = segment.repair.steps if body.repair and segment.repair is not None else segment.steps
+    for folded in steps[body.start - 1 : body.end]:
+        folded.fate = "discarded"
+
+
+def _repaired(episode: Episode, seq: int, body: RepairMade) -> None:
+    segment = episode.segment(body.segment)
+    repair = FoldedRepair(seq, body.kind, body.actions, body.verdict, body.fused_unusable)
+    effects = {tool.name: tool.effect for tool in episode.started.tools}
+    for number, (action, objection) in enumerate(zip(body.actions, body.objections, strict=True), 1):
+        observation = None if objection is None else Observation(objection, error=True)
+        step = Step(f"s{body.segment}.r{number}", action, _effect(action, effects), observation)
+        repair.steps.append(FoldedStep(step, seq, None, fate="committed", objection=objection))
+        if observation is not None and number == 1:
+            episode.history = episode.history.then(step)
+    segment.repair = repair
+
+
+def _effect(action: Action, effects: dict[str, Effect]) -> Effect:
+    tool = getattr(action, "tool", None)
+    if tool is None:
+        return Effect.FINISH if type(action).__name__ == "Finish" else Effect.REPLY
+    return effects.get(tool, Effect.WRITE)
+
+
+def tally(totals: Totals, body: Body | object) -> Totals:  # noqa: C901, PLR0911 - one line for each kind of event
+    """Return the totals with one more event counted. The driver and the fold count alike."""
+    match body:
+        case GenerateRequested(who="strong"):
+            return replace(totals, strong_calls=totals.strong_calls + 1)
+        case GenerateRequested(who="weak"):
+            return replace(totals, weak_calls=totals.weak_calls + 1)
+        case GenerateRequested():
+            return replace(totals, user_calls=totals.user_calls + 1)
+        case StepDrafted():
+            return replace(totals, steps=totals.steps + 1)
+        case SegmentClosed():
+            return replace(totals, segments=totals.segments + 1)
+        case VerdictGiven(outcome=outcome):
+            return replace(
+                totals,
+                reviews=totals.reviews + 1,
+                rejections=totals.rejections + (outcome == "reject"),
+                unusable=totals.unusable + (outcome == "unusable"),
+            )
+        case RepairMade(actions=actions):
+            return replace(totals, repairs=totals.repairs + 1, steps=totals.steps + len(actions))
+        case ActCompleted(effect=Effect.READ):
+            return replace(totals, reads=totals.reads + 1)
+        case ActCompleted(effect=Effect.WRITE):
+            return replace(totals, writes=totals.writes + 1)
+        case StepsDiscarded(start=start, end=end):
+            return replace(totals, discarded=totals.discarded + end - start + 1)
+        case _:
+            return totals

@@ -1,0 +1,121 @@
+"""What a protocol starts from, and the reply shapes that follow from it.
+
+A Setup is a pure function of `episode.started`: a replay builds the very same one from the record.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.prompts import Prompts
+from spectrace.core.types import Action, Call, Effect, EnvironmentFacts, Finish, ModelFacts, Reply, Task, ToolSpec
+from spectrace.errors import Untestable
+
+CATEGORIES = (
+    "wrong_tool",
+    "wrong_arguments",
+    "premature",
+    "missing_information",
+    "policy_violation",
+    "redundant",
+    "unsafe",
+    "ungrounded",
+    "other",
+)
+"""Why a step is rejected (PROTOCOL section 2)."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The task, the environment's tools and rules, the prompts and the models of one episode."""
+
+    task: Task
+    environment: EnvironmentFacts
+    instructions: str
+    tools: tuple[ToolSpec, ...]
+    prompts: Prompts
+    models: tuple[ModelFacts, ...]
+    seed: int | None = None
+
+    def model(self, role: str) -> ModelFacts:
+        """Return the weak, strong or user model."""
+        for facts in self.models:
+            if facts.role == role:
+                return facts
+        raise Untestable(f"the protocol asks the {role} model and the episode has none; it has {self._roles()}")
+
+    def _roles(self) -> str:
+        return ", ".join(facts.role for facts in self.models) or "no models"
+
+    @cached_property
+    def by_name(self) -> dict[str, ToolSpec]:
+        """Return the tools by name."""
+        return {tool.name: tool for tool in self.tools}
+
+    def effect(self, action: Action) -> Effect:
+        """Return the action's effect; a tool that nobody declared is a write."""
+        match action:
+            case Call(tool):
+                return self.by_name[tool].effect if tool in self.by_name else Effect.WRITE
+            case Reply():
+                return Effect.REPLY
+            case Finish():
+                return Effect.FINISH
+
+    def external(self, action: Action) -> bool:
+        """Whether the action is a read that sends data to an outside party."""
+        return isinstance(action, Call) and action.tool in self.by_name and self.by_name[action.tool].external
+
+    def action_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of one action as the models write it."""
+        branches = [_call_branch(tool) for tool in self.tools]
+        branches += [_text_branch("reply")] if self.environment.replies else []
+        branches += [_text_branch("finish")] if self.environment.finish else []
+        return {"anyOf": branches}
+
+    def verdict_schema(self, drafted: int) -> dict[str, object]:
+        """Return the two-branch schema: an accept carries nothing, a reject names a step, so neither can contradict."""
+        reject = {
+            "verdict": {"const": "reject"},
+            "first_wrong": {"enum": list(range(1, drafted + 1))},
+            "category": {"enum": list(CATEGORIES)},
+            "reason": {"type": "string", "minLength": 1, "maxLength": self.prompts.reason_limit},
+            "replacement": {"anyOf": [{"type": "null"}, *_branches(self.action_schema())]},
+        }
+        return {"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}
+
+
+def _branches(schema: dict[str, object]) -> list[object]:
+    branches = schema["anyOf"]
+    return list(branches) if isinstance(branches, list) else []
+
+
+def _call_branch(tool: ToolSpec) -> dict[str, object]:
+    return _object({"tool": {"const": tool.name}, "arguments": json.loads(tool.parameters)})
+
+
+def _text_branch(name: str) -> dict[str, object]:
+    return _object({name: {"type": "string", "minLength": 1}})
+
+
+def _object(properties: dict[str, object]) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def setup_of(started: EpisodeStarted) -> Setup:
+    """Build the Setup that an `episode.started` describes."""
+    return Setup(
+        task=started.task,
+        environment=started.environment,
+        instructions=started.instructions,
+        tools=started.tools,
+        prompts=Prompts.from_json(started.prompts),
+        models=started.models,
+        seed=started.seed,
+    )
