@@ -241,7 +241,7 @@ def _effect(action: Action, effects: dict[str, Effect]) -> Effect:
     return effects.get(tool, Effect.WRITE)
 
 
-def tally(totals: Totals, body: Body | object) -> Totals:  # noqa: C901, PLR0911 - one line for each kind of event
+def tally(totals: Totals, body: Body | object) -> Totals:
     """Return the totals with one more event counted. The driver and the fold count alike."""
     match body:
         case GenerateRequested(who="strong"):
