@@ -1,0 +1,193 @@
+"""The wire format of chat completions: ModelRequest to request body, response body to Completion.
+
+Pure. Servers differ in what they leave out, so nothing is assumed: an absent count is None, never 0; a list of
+content parts is joined; arguments that arrive as an object become JSON text, and text stays as it is, empty or broken
+(the core parses it and says what is wrong). Counterpart of `openai.py`, which does the transport.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spectrace.core.types import Message, ModelRequest, ToolCall, ToolSpec, Usage
+
+_CONTEXT = re.compile(
+    r"context.?length|context.?size|context.?window|maximum.?context|prompt is too long|longer than the model's",
+    re.IGNORECASE,
+)
+
+
+class InvalidReply(Exception):
+    """The response body is not a chat completion; the text says in what way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A response body, read."""
+
+    message: Message
+    reasoning: str | None
+    finish_reason: str | None
+    model: str | None
+    usage: Usage
+    provider_id: str | None
+    body: Mapping[str, object]
+    choice: Mapping[str, object]
+
+
+def request_body(
+    model: str, request: ModelRequest, defaults: Mapping[str, object], *, constrained: bool
+) -> dict[str, object]:
+    """Return the body to send. The request's parameters win over the defaults; a null takes a default away."""
+    body: dict[str, object] = {"model": model, "messages": [_message(message) for message in request.messages]}
+    parameters = {**defaults, **json.loads(request.parameters)}
+    body.update({name: value for name, value in parameters.items() if value is not None})
+    if request.tools:
+        body["tools"] = [_tool(tool) for tool in request.tools]
+    if request.schema is not None and constrained:
+        schema = {"name": "reply", "strict": True, "schema": json.loads(request.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return body
+
+
+def sendable(body: dict[str, object]) -> dict[str, object]:
+    """Return the body with each lone surrogate as U+FFFD: UTF-8 has no bytes for one, and no tokenizer an id."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+    if text.isascii():
+        return body
+    clean = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return body if clean == text else dict(json.loads(clean))
+
+
+def _message(message: Message) -> dict[str, object]:
+    wire: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.calls:
+        wire["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    if message.call_id is not None:
+        wire["tool_call_id"] = message.call_id
+    return wire
+
+
+def _tool(tool: ToolSpec) -> dict[str, object]:
+    function = {"name": tool.name, "description": tool.description, "parameters": json.loads(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def read_reply(text: str) -> Reply:
+    """Read a response body; raise InvalidReply where it is no chat completion."""
+    body = read_object(text)
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise InvalidReply("it has no choices")
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise InvalidReply("its first choice has no message")
+    return Reply(
+        message=Message("assistant", _content(message.get("content")), _calls(message.get("tool_calls"))),
+        reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        finish_reason=_text(choice.get("finish_reason")),
+        model=_text(body.get("model")),
+        usage=_usage(body.get("usage")),
+        provider_id=_text(body.get("id")),
+        body=body,
+        choice=choice,
+    )
+
+
+def read_object(text: str) -> dict[str, object]:
+    """Read a JSON object; raise InvalidReply where the text is something else."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidReply("it is not JSON") from error
+    if not isinstance(body, dict):
+        raise InvalidReply("it is not a JSON object")
+    return body
+
+
+def error_text(body: object) -> str | None:
+    """Return the message of an error body, in any of the shapes that servers use; None where it is none."""
+    if not isinstance(body, dict):
+        return None
+    error = body.get("error")
+    if isinstance(error, str) and error:
+        return error
+    if isinstance(error, dict):
+        return _joined(error)
+    if body.get("object") == "error" or ("message" in body and "choices" not in body):
+        return _joined(body)
+    detail = body.get("detail")
+    return None if detail is None or "choices" in body else detail if isinstance(detail, str) else json.dumps(detail)
+
+
+def _joined(error: Mapping[str, object]) -> str:
+    """Return `message (type)`: the type is often the only stable word (exceed_context_size_error)."""
+    message = _text(error.get("message")) or json.dumps(error)
+    kind = _text(error.get("type")) or _text(error.get("code"))
+    return message if kind is None or kind in message else f"{message} ({kind})"
+
+
+def says_context(message: str) -> bool:
+    """Whether an error's text says that the prompt does not fit; servers share no code for it."""
+    return _CONTEXT.search(message) is not None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _content(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+        case list():
+            parts = [part.get("text") for part in value if isinstance(part, dict)]
+            return "".join(part for part in parts if isinstance(part, str))
+        case _:
+            raise InvalidReply(f"its content is {type(value).__name__}, not text")
+
+
+def _calls(value: object) -> tuple[ToolCall, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise InvalidReply(f"its tool_calls are {type(value).__name__}, not a list")
+    return tuple(_call(index, call) for index, call in enumerate(value))
+
+
+def _call(index: int, call: object) -> ToolCall:
+    function = call.get("function") if isinstance(call, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(name, str):
+        raise InvalidReply(f"its tool call {index + 1} names no function")
+    return ToolCall(_text(call.get("id")) or f"call_{index}", name, _arguments(function.get("arguments")))
+
+
+def _arguments(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def count(value: object) -> int | None:
+    """Return a token count, or None for whatever is not one."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _usage(value: object) -> Usage:
+    usage = value if isinstance(value, dict) else {}
+    prompt, output = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    reasoning = output.get("reasoning_tokens") if isinstance(output, dict) else usage.get("reasoning_tokens")
+    return Usage(
+        input=count(usage.get("prompt_tokens")),
+        cached=count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
+        output=count(usage.get("completion_tokens")),
+        reasoning=count(reasoning),
+    )

@@ -1,0 +1,85 @@
+"""What a failed HTTP attempt means: the kind of ModelFailed, the words for the user, and whether to try again."""
+
+import openai
+
+from spectrace.models import chat
+
+_AGAIN = frozenset({408, 409, 429})
+_REDIRECT = range(300, 400)
+_CLIENT = range(400, 500)
+_LONGEST = 500
+
+
+class Failure(Exception):
+    """One attempt failed."""
+
+    def __init__(
+        self, kind: str, message: str, *, again: bool = False, wait_s: float | None = None, status: int | None = None
+    ) -> None:
+        """Keep the ModelFailed kind, the words, and whether another attempt may help, perhaps after a time."""
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.again = again
+        self.wait_s = wait_s
+        self.status = status
+
+
+def cut(text: str, longest: int = _LONGEST) -> str:
+    """Return the text on one line, at most so long; what is left out is counted."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[:longest]}... ({len(line) - longest} more characters)"
+
+
+def failure_of(error: openai.APIError | TimeoutError, model: str, url: str) -> Failure:
+    """Return what an SDK error means for the model at a URL."""
+    match error:
+        case openai.APIStatusError():
+            return _status(error, model, url)
+        case openai.APITimeoutError() if "Connect" in type(error.__cause__).__name__:
+            return _unreachable("connecting took too long", model, url)
+        case openai.APITimeoutError() | TimeoutError():
+            said = (
+                f"The model {model!r} at {url} did not answer in time. Give it a longer timeout_s, or see what it does."
+            )
+            return Failure("timeout", said)
+        case openai.APIConnectionError():
+            return _unreachable(str(error.__cause__ or error), model, url)
+        case _:
+            return Failure("invalid", f"The reply of {url} cannot be read: {cut(str(error))}.")
+
+
+def _unreachable(reason: str, model: str, url: str) -> Failure:
+    said = (
+        f"No model server answers at {url} ({cut(reason)}). "
+        f"Start the server, or check the URL that the model {model!r} names."
+    )
+    return Failure("unreachable", said, again=True)
+
+
+def _status(error: openai.APIStatusError, model: str, url: str) -> Failure:
+    status = error.status_code
+    try:
+        words = chat.error_text(chat.read_object(error.response.text))
+    except chat.InvalidReply:
+        words = None
+    words = cut(words or error.response.text or "no message")
+    said = f"{url} answered {status} to a call of the model {model!r}: {words}"
+    if status in _REDIRECT:
+        said = f"{url} redirects elsewhere ({status}), which is not followed. Name the final URL if you trust it."
+        return Failure("refused", said, status=status)
+    if status not in _CLIENT:
+        return Failure("server", said, again=True, wait_s=_retry_after(error), status=status)
+    if chat.says_context(words):
+        return Failure("context", said, status=status)
+    if status in {401, 403}:
+        said += " (its key: key_env or key_file of this model in spectrace.toml)"
+    return Failure("refused", said, again=status in _AGAIN, wait_s=_retry_after(error), status=status)
+
+
+def _retry_after(error: openai.APIStatusError) -> float | None:
+    """Return the seconds that the server asks for; a date in their place is not worth a parser."""
+    try:
+        return max(0.0, float(error.response.headers.get("retry-after", "")))
+    except ValueError:
+        return None

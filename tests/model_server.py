@@ -1,0 +1,131 @@
+"""A real HTTP server on this machine that answers as it is told and keeps what it was sent."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Answer:
+    """One HTTP answer; a body that is not text is sent as JSON."""
+
+    body: object = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    hang_up: bool = False
+    delay_s: float = 0.0
+
+
+@dataclass
+class Received:
+    """One HTTP request."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.body)
+
+
+@dataclass
+class ModelServer:
+    """Answers are taken in order for each path; the last one stays. An unknown path answers 404."""
+
+    url: str
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    received: list[Received] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def on(self, path: str, *answers: Answer | object) -> "ModelServer":
+        self.answers[path] = [answer if isinstance(answer, Answer) else Answer(answer) for answer in answers]
+        return self
+
+    def chat(self, *answers: Answer | object) -> "ModelServer":
+        return self.on("/v1/chat/completions", *answers)
+
+    def next(self, path: str) -> Answer:
+        waiting = self.answers.get(path)
+        if not waiting:
+            return Answer({"detail": "Not Found"}, 404)
+        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+
+def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            server.received.append(Received(self.command, self.path, headers, body))
+            answer = server.next(self.path.partition("?")[0])
+            if answer.delay_s:
+                server.released.wait(answer.delay_s)
+            if answer.hang_up:
+                self.close_connection = True
+                return
+            data = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
+            self.send_response(answer.status)
+            for name, value in {"content-type": "application/json", **answer.headers}.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = answer  # noqa: N815 - the name that http.server looks for
+        do_POST = answer  # noqa: N815 - the same
+
+        def log_message(self, *_: object) -> None:
+            """Keep the test's output clean."""
+
+    return Handler
+
+
+@contextmanager
+def model_server() -> Iterator[ModelServer]:
+    """Serve on a free port until the block ends."""
+    server = ModelServer(url="")
+    http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server))
+    http.daemon_threads = True
+    server.url = f"http://127.0.0.1:{http.server_address[1]}"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.released.set()
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def completion(content: str | None = "hello", **message: object) -> dict[str, object]:
+    """Return a chat completion in OpenAI's own shape."""
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1796038935,
+        "model": "little-1",
+        "system_fingerprint": "fp_7",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content, **message},
+                "logprobs": None,
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 20,
+            "completion_tokens": 5,
+            "total_tokens": 25,
+            "prompt_tokens_details": {"cached_tokens": 16},
+            "completion_tokens_details": {"reasoning_tokens": 2},
+        },
+    }

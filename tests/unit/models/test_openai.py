@@ -1,0 +1,352 @@
+import asyncio
+import json
+import time
+
+import pytest
+from model_server import Answer, completion, model_server
+
+from spectrace.core.types import Message, ModelRequest, ToolCall, Usage
+from spectrace.errors import ModelFailed, UsageError
+from spectrace.models.openai import OpenAIClient
+
+HELLO = ModelRequest((Message("user", "hi"),))
+
+
+def client_for(server, **options):
+    return OpenAIClient("little", f"{server.url}/v1", **{"backoff_s": 0.001, **options})
+
+
+def ask(client, request=HELLO):
+    async def call():
+        try:
+            return await client.generate(request)
+        finally:
+            await client.close()
+
+    return asyncio.run(call())
+
+
+def facts_of(client):
+    async def call():
+        try:
+            return await client.facts()
+        finally:
+            await client.close()
+
+    return asyncio.run(call())
+
+
+def failure(client, request=HELLO):
+    with pytest.raises(ModelFailed) as raised:
+        ask(client, request)
+    return raised.value
+
+
+def test_a_completion_is_read_whole(server):
+    server.chat(completion("hello", reasoning_content="hm"))
+
+    answer = ask(client_for(server))
+
+    assert answer.message == Message("assistant", "hello")
+    assert (answer.reasoning, answer.finish_reason, answer.model) == ("hm", "stop", "little-1")
+    assert answer.usage == Usage(input=20, cached=16, output=5, reasoning=2)
+    assert (answer.provider_id, answer.server) == ("chatcmpl-1", '{"system_fingerprint":"fp_7"}')
+    assert answer.latency_us > 0
+    assert answer.first_token_us is None
+    assert [attempt.error for attempt in answer.attempts] == [None]
+
+
+def test_a_refusal_is_kept_beside_an_empty_reply(server):
+    server.chat(completion(None, refusal="I will not."))
+
+    answer = ask(client_for(server))
+
+    assert answer.message.content == ""
+    assert json.loads(answer.server)["refusal"] == "I will not."
+
+
+def test_native_calls_are_read(server):
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"id": "W1"}'}}
+    server.chat(completion(None, tool_calls=[call]))
+
+    assert ask(client_for(server)).message == Message("assistant", "", (ToolCall("c1", "look", '{"id": "W1"}'),))
+
+
+def test_temperature_is_zero_unless_said_otherwise(server):
+    server.chat(completion())
+
+    ask(client_for(server))
+
+    assert server.received[0].json == {
+        "model": "little",
+        "messages": [{"role": "user", "content": "hi"}],
+        "temperature": 0,
+    }
+
+
+def test_text_that_utf8_cannot_hold_reaches_the_server_marked(server):
+    server.chat(completion())
+
+    ask(client_for(server), ModelRequest((Message("user", "aü\x00\ud800"),)))
+
+    assert server.received[0].json["messages"][0]["content"] == "aü\x00\ufffd"
+
+
+def test_a_url_without_a_path_means_v1(server):
+    server.chat(completion())
+
+    ask(OpenAIClient("little", server.url))
+
+    assert server.received[0].path == "/v1/chat/completions"
+
+
+def test_a_query_in_the_url_goes_along(server):
+    server.chat(completion())
+
+    ask(OpenAIClient("little", f"{server.url}/v1?api-version=2"))
+
+    assert server.received[0].path == "/v1/chat/completions?api-version=2"
+
+
+def test_a_model_without_a_name_is_a_usage_error():
+    with pytest.raises(UsageError, match=r"openai:NAME\[@URL\]"):
+        OpenAIClient("")
+
+
+# Keys
+
+
+def test_no_key_organisation_or_header_of_the_environment_reaches_another_host(server, monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "sk-ambient")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: sk-ambient\nAuthorization: Bearer sk-ambient")
+    server.chat(completion()).on("/v1/models", {"data": []})
+
+    async def both():
+        client = client_for(server)
+        await client.facts()
+        await client.generate(HELLO)
+        await client.close()
+
+    asyncio.run(both())
+
+    allowed = {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"}
+    assert [request.path for request in server.received] == ["/v1/models", "/v1/chat/completions"]
+    assert all(set(request.headers) <= allowed for request in server.received)
+    assert all("sk-ambient" not in str(request.headers) for request in server.received)
+
+
+def test_a_named_key_reaches_the_server_and_nothing_else_shows_it(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-ambient")
+    server.chat(completion()).on("/v1/models", {"data": []})
+
+    facts = facts_of(client_for(server, api_key="sk-named"))
+    ask(client_for(server, api_key="sk-named"))
+
+    assert [request.headers["authorization"] for request in server.received] == ["Bearer sk-named"] * 2
+    assert "sk-named" not in repr(facts)
+
+
+def test_the_urls_credentials_are_sent_and_never_shown(server):
+    server.on("/v1/models", {"data": []})
+    url = server.url.replace("http://", "http://ann:hunter2@")
+
+    facts = facts_of(OpenAIClient("little", f"{url}/v1"))
+
+    assert server.received[0].headers["authorization"].startswith("Basic ")
+    assert facts.url == f"{server.url}/v1"
+    assert "hunter2" not in repr(facts)
+
+
+def test_a_key_that_the_server_repeats_is_scrubbed_from_the_error(server):
+    server.chat(Answer({"error": {"message": "Incorrect key sk-named"}}, 401))
+
+    error = failure(client_for(server, api_key="sk-named"))
+
+    assert error.kind == "refused"
+    assert "Incorrect key [key] (its key: key_env or key_file of this model" in str(error)
+    assert "sk-named" not in repr(error.attempts)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_refused_and_the_other_host_sees_nothing(server, status):
+    with model_server() as other:
+        server.chat(Answer("", status, {"location": f"{other.url}/v1/chat/completions"}))
+
+        error = failure(client_for(server, api_key="sk-named"))
+
+    assert error.kind == "refused"
+    assert f"redirects elsewhere ({status}), which is not followed" in str(error)
+    assert other.received == []
+
+
+def test_a_proxy_of_the_environment_is_not_the_way_to_this_machine(server, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    server.chat(completion())
+
+    assert ask(client_for(server)).message.content == "hello"
+
+
+# Retries
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
+def test_a_passing_trouble_is_an_attempt_of_the_one_completion(server, status):
+    server.chat(Answer({"error": {"message": "busy"}}, status), completion())
+
+    answer = ask(client_for(server))
+
+    first, second = answer.attempts
+    assert f"answered {status} to a call of the model 'little': busy" in first.error
+    assert second.error is None
+    assert second.started_us >= first.started_us + first.duration_us
+    assert answer.latency_us >= second.started_us + second.duration_us
+
+
+def test_a_lost_connection_is_tried_again(server):
+    server.chat(Answer(hang_up=True), completion())
+
+    assert len(ask(client_for(server)).attempts) == 2
+
+
+def test_retries_are_bounded_and_all_listed(server):
+    server.chat(Answer("<html>bad gateway</html>", 502))
+
+    error = failure(client_for(server, retries=2))
+
+    assert (error.kind, len(error.attempts), len(server.received)) == ("server", 3, 3)
+    assert "<html>bad gateway</html>" in str(error)
+    assert error.latency_us > 0
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 422])
+def test_another_4xx_is_not_tried_again(server, status):
+    server.chat(Answer({"object": "error", "message": "bad", "code": status}, status))
+
+    error = failure(client_for(server))
+
+    assert (error.kind, len(error.attempts)) == ("refused", 1)
+
+
+def test_the_server_says_how_long_to_wait(server):
+    server.chat(Answer({"error": "later"}, 429, {"retry-after": "0.2"}), completion())
+    started = time.monotonic()
+
+    ask(client_for(server))
+
+    assert time.monotonic() - started >= 0.2
+
+
+def test_no_answer_in_time_is_a_timeout_and_not_tried_again(server):
+    server.chat(Answer(completion(), delay_s=10))
+
+    error = failure(client_for(server, timeout_s=0.2))
+
+    assert (error.kind, len(error.attempts)) == ("timeout", 1)
+    assert "timeout_s" in str(error)
+
+
+# Failures
+
+
+def test_an_unreachable_server_is_named_with_what_to_do():
+    with model_server() as gone:
+        pass
+
+    error = failure(client_for(gone, retries=1))
+
+    assert (error.kind, len(error.attempts)) == ("unreachable", 2)
+    assert f"No model server answers at {gone.url}/v1" in str(error)
+    assert "Start the server, or check the URL" in str(error)
+
+
+def test_an_unknown_model_is_answered_with_those_that_there_are(server):
+    server.chat(Answer({"error": {"message": "no such model"}}, 404))
+    server.on("/v1/models", {"data": [{"id": "big"}, {"id": "biggest"}]})
+
+    error = failure(client_for(server))
+
+    assert error.kind == "refused"
+    assert "has no model 'little'. It serves: big, biggest." in str(error)
+
+
+def test_a_404_without_a_list_of_models_points_at_the_path(server):
+    error = failure(OpenAIClient("little", f"{server.url}/wrong"))
+
+    assert error.kind == "refused"
+    assert "check the URL's path" in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "object": "error",
+            "message": "The input (5031 tokens) is longer than the model's context length (4096 tokens).",
+        },
+        {"error": {"code": 400, "message": "request exceeds", "type": "exceed_context_size_error"}},
+        {"error": {"message": "This model's maximum context length is 8 tokens", "code": "context_length_exceeded"}},
+    ],
+)
+def test_a_prompt_that_does_not_fit_is_its_own_kind(server, body):
+    server.chat(Answer(body, 400))
+
+    assert failure(client_for(server)).kind == "context"
+
+
+def test_an_error_under_status_200_is_the_servers_failure(server):
+    server.chat({"error": {"message": "upstream died", "code": 502}})
+
+    error = failure(client_for(server))
+
+    assert error.kind == "server"
+    assert "answered 200 with an error" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"), [({"choices": []}, "no choices"), ("<html>", "not JSON"), ({"choices": [{}]}, "no message")]
+)
+def test_a_reply_that_breaks_the_api_is_invalid(server, body, words):
+    server.chat(Answer(body))
+
+    error = failure(client_for(server))
+
+    assert error.kind == "invalid"
+    assert words in str(error)
+
+
+# Facts
+
+
+def test_facts_say_what_was_asked_for_and_what_the_server_says(server):
+    entry = {"id": "little", "owned_by": "me", "max_model_len": 4096, "root": "/home/ann/little", "created": 3}
+    server.on("/v1/models", {"data": [{"id": "other"}, entry]})
+
+    facts = facts_of(client_for(server, parameters={"max_tokens": 9}, calls="native", constrained=False))
+
+    assert (facts.provider, facts.name, facts.url) == ("openai", "little", f"{server.url}/v1")
+    assert facts.parameters == '{"max_tokens":9,"temperature":0}'
+    assert (facts.calls, facts.constrained) == ("native", False)
+    assert facts.server == '{"max_model_len":4096,"owned_by":"me"}'
+
+
+def test_a_server_without_a_list_of_models_is_reachable_all_the_same(server):
+    assert facts_of(client_for(server)).server == "{}"
+
+
+def test_facts_of_an_unreachable_server_fail_at_once():
+    with model_server() as gone:
+        pass
+
+    with pytest.raises(ModelFailed) as raised:
+        facts_of(client_for(gone, backoff_s=60))
+
+    assert raised.value.kind == "unreachable"
+
+
+def test_facts_with_a_wrong_key_are_refused(server):
+    server.on("/v1/models", Answer({"error": "who are you?"}, 401))
+
+    with pytest.raises(ModelFailed, match="who are you"):
+        facts_of(client_for(server))
