@@ -128,13 +128,7 @@ def _apply(found: dict[str, Deed], context: _Context, event: Event) -> None:
 
 
 def _new(context: _Context, event: Event, position: str, action: Action, effect: str) -> Deed:
-    match action:
-        case Call(tool, arguments):
-            kind, text, name = "call", arguments, tool
-        case Reply(text):
-            kind, name = "reply", None
-        case Finish(text):
-            kind, name = "finish", None
+    name, kind, text = _parts(action)
     verdict, model = context.verdict(position) if ".r" in position else (None, None)
     return Deed(
         episode=event.episode,
@@ -157,6 +151,16 @@ def _new(context: _Context, event: Event, position: str, action: Action, effect:
         result_digest=None,
         started_by=context.started_by,
     )
+
+
+def _parts(action: Action) -> tuple[str | None, str, str]:
+    match action:
+        case Call(tool, arguments):
+            return tool, "call", arguments
+        case Reply(text):
+            return None, "reply", text
+        case Finish(text):
+            return None, "finish", text
 
 
 def _requested(known: Deed | None, context: _Context, event: Event, body: ActRequested) -> Deed:
