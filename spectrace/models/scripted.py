@@ -1,0 +1,122 @@
+"""ScriptedModel: a model whose replies are written beforehand, for tests, docs and demonstrations without weights.
+
+From Python, a reply is text, an Action, a Completion, an Exception to raise, or a function of the request that returns
+one of these (it may be async). From a file: `script_file.read_script`. Replies are taken in order; where a script has
+several tasks, each has its own order, so that episodes may run side by side. Nothing is invented: a script that has
+run out fails, and token counts are unknown unless the script gives them.
+"""
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
+
+from spectrace.core.types import (
+    Action,
+    Call,
+    Completion,
+    Finish,
+    Message,
+    ModelFacts,
+    ModelRequest,
+    Reply,
+    ToolCall,
+)
+from spectrace.errors import ModelFailed
+
+Scripted = str | Action | Completion | Exception | Callable[[ModelRequest], "Scripted | Awaitable[Scripted]"]
+"""One reply."""
+
+
+class ScriptedModel:
+    """A model that answers as it was told to."""
+
+    def __init__(  # noqa: PLR0913 - a script's options, each by name
+        self,
+        replies: Sequence[Scripted] | Callable[[ModelRequest], Scripted | Awaitable[Scripted]] = (),
+        *,
+        by_task: Mapping[str, Sequence[Scripted]] | None = None,
+        name: str = "scripted",
+        calls: Literal["json", "native"] = "json",
+        repeat: bool = False,
+        source: Mapping[str, str] | None = None,
+    ) -> None:
+        """Answer with `replies` in order, or with those of the task whose text occurs in the messages.
+
+        One function in place of a list answers every call. `repeat` begins again after the last reply.
+        """
+        self.name = name
+        self.requests: list[ModelRequest] = []
+        """Every request so far, in order."""
+        self._always = replies if callable(replies) else None
+        self._replies = () if callable(replies) else tuple(replies)
+        self._by_task = {text: tuple(listed) for text, listed in (by_task or {}).items()}
+        self._taken: dict[str | None, int] = {}
+        self._calls: Literal["json", "native"] = calls
+        self._repeat = repeat
+        self._source = dict(source or {})
+
+    async def facts(self) -> ModelFacts:
+        """Name the script and its digest."""
+        server = json.dumps(self._source, sort_keys=True)
+        return ModelFacts(role="", provider="scripted", name=self.name, calls=self._calls, server=server)
+
+    async def generate(self, request: ModelRequest) -> Completion:
+        """Answer with the next reply."""
+        self.requests.append(request)
+        reply = self._next(request)
+        while callable(reply):
+            answer = reply(request)
+            reply = (await answer) if inspect.isawaitable(answer) else answer
+        match reply:
+            case Exception():
+                raise reply
+            case Completion():
+                return reply
+            case str():
+                return Completion(Message("assistant", reply), finish_reason="stop", model=self.name, latency_us=0)
+            case _:
+                message = action_message(reply, native=self._calls == "native")
+                return Completion(message, finish_reason="stop", model=self.name, latency_us=0)
+
+    def _next(self, request: ModelRequest) -> Scripted:
+        if self._always is not None:
+            return self._always
+        task = self._task(request)
+        replies = self._replies if task is None else self._by_task[task]
+        taken = self._taken.get(task, 0)
+        if taken >= len(replies) and not (self._repeat and replies):
+            of = "" if task is None else f" for {task!r}"
+            raise ModelFailed(
+                "invalid",
+                f"The script {self.name!r} holds {len(replies)} replies{of}, and this is call {taken + 1}. "
+                "Add a reply, or set repeat.",
+            )
+        self._taken[task] = taken + 1
+        return replies[taken % len(replies)]
+
+    def _task(self, request: ModelRequest) -> str | None:
+        """Return the task: the first message that holds any task's text decides, and in it the longest such text."""
+        for message in request.messages:
+            found = [text for text in self._by_task if text in message.content]
+            if found:
+                return max(found, key=len)
+        return None
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def action_message(action: Action, *, native: bool) -> Message:
+    """Return an action as a model writes it: the JSON of the protocol, or a native call."""
+    match action:
+        case Call(tool, arguments) if native:
+            return Message("assistant", "", (ToolCall("call_0", tool, arguments),))
+        case Reply(text) | Finish(text) if native:
+            return Message("assistant", text)
+        case Call(tool, arguments):
+            return Message("assistant", f'{{"tool": {json.dumps(tool)}, "arguments": {arguments}}}')
+        case Reply(text):
+            return Message("assistant", json.dumps({"reply": text}, ensure_ascii=False))
+        case Finish(text):
+            return Message("assistant", json.dumps({"finish": text}, ensure_ascii=False))
