@@ -42,6 +42,8 @@ class Origin:
     digest: str
     entry: str
     losses: tuple[str, ...] = ()
+    unfit: str | None = None
+    """Why the entry cannot be a run of the task that it names; None when nothing speaks against it."""
     extra: str = "{}"
     """What the file says and no event has a field for, as JSON text."""
 

@@ -172,7 +172,7 @@ def _write(
     return Written(actions, asked.seq)
 
 
-def _ask_again(  # noqa: PLR0913, PLR0917 - the first question's parts and what was wrong with its answer
+def _ask_again(  # noqa: PLR0913 - the first question's parts and what was wrong with its answer
     desk: Desk,
     model: ModelFacts,
     role: Role,
@@ -189,7 +189,7 @@ def _ask_again(  # noqa: PLR0913, PLR0917 - the first question's parts and what 
     return (yield from _ask(desk, model, role, position, (*messages, *spoken, question), schema))
 
 
-def _ask(  # noqa: PLR0913, PLR0917 - what a question is made of
+def _ask(  # noqa: PLR0913 - what a question is made of
     desk: Desk, model: ModelFacts, role: Role, position: str, messages: tuple[Message, ...], schema: str | None
 ) -> Protocol[Asked]:
     desk.check_budget()

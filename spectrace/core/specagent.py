@@ -140,7 +140,7 @@ def _draft_segment(options: SpecAgent, desk: Desk, ledger: Ledger, index: int) -
                 return (yield from _close(index, steps, reason, len(drafted.actions) - taken))
 
 
-def _drafted_step(  # noqa: PLR0913, PLR0917 - one step of one segment
+def _drafted_step(  # noqa: PLR0913 - one step of one segment
     options: SpecAgent,
     desk: Desk,
     ledger: Ledger,
@@ -260,7 +260,7 @@ def _execute_held(ledger: Ledger, segment: Segment, verdict_seq: int) -> Protoco
         yield from ledger.execute_and_commit(held.action, held.effect, f"verdict:{verdict_seq}", held.position)
 
 
-def _repair(  # noqa: PLR0913, PLR0917 - the rejection and where it stands
+def _repair(  # noqa: PLR0913 - the rejection and where it stands
     options: SpecAgent, desk: Desk, ledger: Ledger, index: int, verdict: Verdict, verdict_seq: int
 ) -> Protocol[None]:
     """Put the strong model's own step in place of the first rejected one: fused where it can be used, else a turn."""
@@ -305,7 +305,7 @@ def _corrective(
             return
 
 
-def _repair_made(  # noqa: PLR0913, PLR0917 - the fact's own fields
+def _repair_made(  # noqa: PLR0913 - the fact's own fields
     index: int,
     verdict: int | None,
     kind: str,

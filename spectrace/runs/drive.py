@@ -1,0 +1,304 @@
+"""The one loop: send a protocol its answers, write every question, answer and fact down.
+
+Live runs, replays and re-verifications differ only in the source that answers and in the log that is written: a
+recorder appends, a replay's log compares. Before every await the log is settled; before and after anything but a read
+it is flushed.
+"""
+
+import asyncio
+from typing import Protocol as Port
+from typing import TypeVar, assert_never
+
+from spectrace.core import commands
+from spectrace.core.commands import (
+    Act,
+    Acted,
+    Asked,
+    Began,
+    Check,
+    Command,
+    CommandFailed,
+    Completed,
+    Evaluate,
+    Failed,
+    Generate,
+    Parallel,
+    Reset,
+    Tell,
+)
+from spectrace.core.digest import digest_of
+from spectrace.core.events import (
+    ActCompleted,
+    ActFailed,
+    ActionChecked,
+    ActRequested,
+    Body,
+    EvaluateCompleted,
+    EvaluateFailed,
+    EvaluateRequested,
+    GenerateCompleted,
+    GenerateFailed,
+    GenerateRequested,
+    ResetCompleted,
+    ResetFailed,
+    ResetRequested,
+)
+from spectrace.core.steps import tool_of
+from spectrace.core.types import Attempt, Effect, Evaluation, NeedsModel, ToolSpec, Usage
+from spectrace.errors import EnvironmentFailed, ModelFailed
+from spectrace.runs.sources import Source
+
+T = TypeVar("T")
+
+
+class Log(Port):
+    """Where the driver writes. `write` returns the event's number."""
+
+    def write(self, lane: str, body: Body) -> int:
+        """Write one event, in order."""
+        ...
+
+    async def settle(self, *, durable: bool) -> None:
+        """Let nothing written so far be lost with the process; `durable`: nor with the machine."""
+        ...
+
+    def act_key(self, position: str) -> str:
+        """Return the idempotency key of the action at a position."""
+        ...
+
+
+class Driver:
+    """Runs protocols against a source, into a log."""
+
+    def __init__(self, source: Source, log: Log, origin: str) -> None:
+        """`origin` names where answers come from when the source fails: live or record."""
+        self._source = source
+        self._log = log
+        self._origin = origin
+        self._pending: dict[str, int] = {}
+
+    async def run(self, protocol: commands.Protocol[T], lane: str = "") -> T:
+        """Run a protocol to its end and return what it returns."""
+        answer: object = None
+        failure: CommandFailed | None = None
+        try:
+            while True:
+                command = protocol.send(answer) if failure is None else protocol.throw(failure)
+                answer, failure = None, None
+                try:
+                    answer = await self._perform(lane, command)
+                except CommandFailed as failed:
+                    failure = failed
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            protocol.close()
+
+    async def _perform(self, lane: str, command: Command) -> object:
+        match command:
+            case Tell(body):
+                return self._log.write(lane, body)
+            case Generate():
+                return await self._generate(lane, command)
+            case Act():
+                return await self._act(lane, command)
+            case Reset(seed, supplied):
+                return await self._reset(lane, Reset(seed, supplied))
+            case Evaluate():
+                return await self._evaluate(lane, command)
+            case Check(action):
+                objection = await self._source.check(lane, action)
+                self._log.write(lane, ActionChecked(tool=tool_of(action), action=action, objection=objection))
+                return objection
+            case Parallel(branches):
+                lanes = [f"{lane}.{n}" if lane else str(n) for n in range(len(branches))]
+                runs = [self._branch(branch, name) for branch, name in zip(branches, lanes, strict=True)]
+                return tuple(await asyncio.gather(*runs))
+            case _:
+                assert_never(command)
+
+    async def _branch(self, branch: commands.Protocol[object], lane: str) -> Completed | Failed:
+        try:
+            return Completed(await self.run(branch, lane))
+        except CommandFailed as failure:
+            return Failed(failure)
+
+    async def _generate(self, lane: str, command: Generate) -> Asked:
+        asked = command.request
+        request = self._log.write(
+            lane,
+            GenerateRequested(
+                role=command.role,
+                who=command.who,
+                position=command.position,
+                messages=asked.messages,
+                tools_digest=tools_digest(asked.tools) if asked.tools else None,
+                response_schema=asked.schema,
+                parameters=asked.parameters,
+            ),
+        )
+        await self._log.settle(durable=False)
+        try:
+            generated = await self._source.generate(lane, request, command)
+        except ModelFailed as failure:
+            seq = self._log.write(lane, _generate_failed(command, request, failure, self._origin))
+            raise CommandFailed("generate", failure.kind, str(failure), seq) from failure
+        done = generated.completion
+        self._log.write(
+            lane,
+            GenerateCompleted(
+                request=request,
+                role=command.role,
+                message=done.message,
+                reasoning=done.reasoning,
+                finish_reason=done.finish_reason,
+                model=done.model,
+                usage=done.usage,
+                latency_us=done.latency_us,
+                first_token_us=done.first_token_us,
+                attempts=done.attempts,
+                provider_id=done.provider_id,
+                server=done.server,
+                source=generated.source,
+            ),
+        )
+        return Asked(done, request)
+
+    async def _act(self, lane: str, command: Act) -> Acted | NeedsModel:
+        effect, tool = command.effect, tool_of(command.action)
+        durable = effect is not Effect.READ
+        if command.supplied is None:
+            self._pending[lane] = self._log.write(
+                lane,
+                ActRequested(
+                    effect=effect,
+                    authority=command.authority,
+                    tool=tool,
+                    position=command.position,
+                    action=command.action,
+                    requestor=command.requestor,
+                    idempotency_key=self._log.act_key(command.position),
+                ),
+            )
+        request = self._pending[lane]
+        await self._log.settle(durable=durable and command.supplied is None)
+        try:
+            answer = await self._source.act(lane, request, command)
+        except EnvironmentFailed as failure:
+            seq = self._log.write(
+                lane,
+                ActFailed(
+                    effect=effect,
+                    authority=command.authority,
+                    outcome="error" if effect is Effect.READ else "indeterminate",
+                    tool=tool,
+                    request=request,
+                    position=command.position,
+                    kind=failure.kind,
+                    error=str(failure),
+                    latency_us=None,
+                    source=self._origin,
+                ),
+            )
+            await self._log.settle(durable=durable)
+            raise CommandFailed("act", failure.kind, str(failure), seq) from failure
+        if isinstance(answer, NeedsModel):
+            return answer
+        self._log.write(
+            lane,
+            ActCompleted(
+                effect=effect,
+                authority=command.authority,
+                outcome="error" if answer.observation.error else "ok",
+                tool=tool,
+                request=request,
+                position=command.position,
+                observation=answer.observation,
+                fingerprint_before=answer.before,
+                fingerprint_after=answer.after,
+                latency_us=answer.latency_us,
+                source=answer.source,
+            ),
+        )
+        await self._log.settle(durable=durable)
+        return Acted(answer.observation, request, answer.before, answer.after)
+
+    async def _reset(self, lane: str, command: Reset) -> Began | NeedsModel:
+        if command.supplied is None:
+            self._pending[lane] = self._log.write(lane, ResetRequested(seed=command.seed))
+        request = self._pending[lane]
+        await self._log.settle(durable=False)
+        try:
+            answer = await self._source.reset(lane, request, command.seed, command.supplied)
+        except EnvironmentFailed as failure:
+            seq = self._log.write(
+                lane,
+                ResetFailed(
+                    request=request, kind=failure.kind, error=str(failure), latency_us=None, source=self._origin
+                ),
+            )
+            raise CommandFailed("reset", failure.kind, str(failure), seq) from failure
+        if isinstance(answer, NeedsModel):
+            return answer
+        self._log.write(
+            lane,
+            ResetCompleted(
+                request=request,
+                messages=answer.opening.messages,
+                done=answer.opening.done,
+                fingerprint=answer.fingerprint,
+                latency_us=answer.latency_us,
+                source=answer.source,
+            ),
+        )
+        return Began(answer.opening, answer.fingerprint)
+
+    async def _evaluate(self, lane: str, command: Evaluate) -> Evaluation | NeedsModel:
+        if command.supplied is None:
+            self._pending[lane] = self._log.write(lane, EvaluateRequested())
+        request = self._pending[lane]
+        await self._log.settle(durable=False)
+        try:
+            answer = await self._source.evaluate(lane, request, command.supplied)
+        except EnvironmentFailed as failure:
+            seq = self._log.write(
+                lane,
+                EvaluateFailed(
+                    request=request, kind=failure.kind, error=str(failure), latency_us=None, source=self._origin
+                ),
+            )
+            raise CommandFailed("evaluate", failure.kind, str(failure), seq) from failure
+        if isinstance(answer, NeedsModel):
+            return answer
+        self._log.write(
+            lane,
+            EvaluateCompleted(
+                request=request,
+                reward=answer.evaluation.reward,
+                detail=answer.evaluation.detail,
+                fingerprint=answer.fingerprint,
+                latency_us=answer.latency_us,
+                source=answer.source,
+            ),
+        )
+        return answer.evaluation
+
+
+def _generate_failed(command: Generate, request: int, failure: ModelFailed, origin: str) -> GenerateFailed:
+    return GenerateFailed(
+        request=request,
+        role=command.role,
+        kind=failure.kind,
+        error=str(failure),
+        partial_text=failure.partial_text,
+        usage=Usage(),
+        latency_us=failure.latency_us,
+        attempts=tuple(attempt for attempt in failure.attempts if isinstance(attempt, Attempt)),
+        source=origin,
+    )
+
+
+def tools_digest(tools: tuple[ToolSpec, ...]) -> str:
+    """Return the digest of tools as the models see them, with the effects that they were declared with."""
+    return digest_of([[tool.name, tool.description, tool.parameters, tool.effect.value] for tool in tools])

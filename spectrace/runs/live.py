@@ -1,0 +1,199 @@
+"""Record a live episode: describe what is here, run the protocol, end the log whatever happens.
+
+Every exit writes an end: the protocol's own outcome, `interrupted` on Ctrl-C, `failed` on an error of ours. Only a
+killed process leaves none, and its lease then says that it is gone.
+"""
+
+import asyncio
+import getpass
+import json
+import platform
+import secrets
+import socket
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar
+from typing import Protocol as Port
+
+from spectrace import __version__
+from spectrace.core import commands
+from spectrace.core.digest import digest_of
+from spectrace.core.events import EpisodeStarted, Parent, StartedBy, Totals, Versions
+from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
+from spectrace.core.setup import Setup, setup_of
+from spectrace.core.types import ModelFacts, Outcome, Task
+from spectrace.environments.environment import Environment
+from spectrace.models.client import ModelClient
+from spectrace.runs.drive import Driver, tools_digest
+from spectrace.runs.recorder import Recorder, Watcher, now_us
+from spectrace.runs.sources import Limits, LiveSource
+from spectrace.store.event_store import EpisodeWriter, EventStore
+
+_RENEW_EVERY_S = 10.0
+
+
+class EpisodeProtocol(Port):
+    """A protocol value, e.g. `SpecAgent(k=6)`: a frozen dataclass of options that makes a generator."""
+
+    NAME: ClassVar[str]
+    MODELS: ClassVar[tuple[str, ...]]
+
+    def run(self, setup: Setup) -> commands.Protocol[Outcome]:
+        """Return the generator of one episode."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """How an episode is filed."""
+
+    project: str = "default"
+    labels: tuple[tuple[str, str], ...] = ()
+    operator: str | None = None
+    run: str | None = None
+    trial: int = 0
+    seed: int | None = None
+    parent: Parent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of a live episode."""
+
+    episode: str
+    task: str
+    trial: int
+    outcome: Outcome
+    totals: Totals = field(default_factory=Totals)
+
+
+def new_episode_id() -> str:
+    """Return 16 random hex digits: a few of them name an episode."""
+    return secrets.token_hex(8)
+
+
+def options_of(protocol: object) -> str:
+    """Return a protocol's options as JSON text, keys sorted."""
+    values = {item.name: getattr(protocol, item.name) for item in fields(protocol)}  # type: ignore[arg-type]
+    return json.dumps(values, sort_keys=True)
+
+
+async def describe(clients: Mapping[str, ModelClient], seed: int | None) -> tuple[ModelFacts, ...]:
+    """Contact every model once; a seed becomes one of its sampling parameters."""
+    described = []
+    for role, client in clients.items():
+        facts = replace(await client.facts(), role=role)
+        if seed is not None:
+            facts = replace(facts, parameters=json.dumps({**json.loads(facts.parameters), "seed": seed}))
+        described.append(facts)
+    return tuple(described)
+
+
+def started(  # noqa: PLR0913 - everything that an episode is made of
+    environment: Environment,
+    task: Task,
+    protocol: EpisodeProtocol,
+    prompts: Prompts,
+    models: tuple[ModelFacts, ...],
+    labels: Labels,
+) -> EpisodeStarted:
+    """Return event 0: all that the generator needs to be run again."""
+    facts = environment.prepare(task)
+    tools = environment.tools()
+    return EpisodeStarted(
+        project=labels.project,
+        labels=labels.labels,
+        started_by=started_by(),
+        operator=labels.operator,
+        task=task,
+        task_digest=task_digest(task),
+        environment=facts,
+        instructions=environment.instructions(task),
+        tools=tools,
+        tools_digest=tools_digest(tools),
+        protocol=protocol.NAME,
+        protocol_revision=PROTOCOL_REVISION,
+        options=options_of(protocol),
+        prompts=prompts.to_json(),
+        models=models,
+        seed=labels.seed,
+        trial=labels.trial,
+        run=labels.run,
+        versions=versions(),
+        parent=labels.parent,
+    )
+
+
+def task_digest(task: Task) -> str:
+    """Return the digest of a task: its id, request and data."""
+    return digest_of([task.id, task.request, task.data])
+
+
+def started_by() -> StartedBy:
+    """Return the operating system's word on who runs this process."""
+    return StartedBy(getpass.getuser(), socket.gethostname())
+
+
+def versions() -> Versions:
+    """Return what writes the log."""
+    return Versions(__version__, platform.python_version())
+
+
+async def record(  # noqa: PLR0913 - everything that an episode is made of
+    task: Task,
+    environment: Environment,
+    clients: Mapping[str, ModelClient],
+    protocol: EpisodeProtocol,
+    store: EventStore,
+    *,
+    prompts: Prompts | None = None,
+    labels: Labels | None = None,
+    limits: Limits | None = None,
+    watch: Watcher | None = None,
+) -> Recorded:
+    """Run one episode live and record it.
+
+    Raises UsageError, EnvironmentFailed or ModelFailed before anything is recorded when the task cannot be prepared or
+    a model does not answer at all; after that every failure is in the log and in the outcome.
+    """
+    labels = labels or Labels()
+    models = await describe(clients, labels.seed)
+    first = started(environment, task, protocol, prompts or Prompts(), models, labels)
+    episode = new_episode_id()
+    writer = await asyncio.to_thread(store.create, episode, first, now_us())
+    recorder = Recorder(episode, writer, watch)
+    if watch is not None:
+        watch(episode, 0, first)
+    driver = Driver(LiveSource(environment, clients, limits or Limits()), recorder, "live")
+    outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
+    await environment.close()
+    return Recorded(episode, task.id, labels.trial, outcome, recorder.totals)
+
+
+async def run_recorded(
+    driver: Driver, protocol: commands.Protocol[Outcome], recorder: Recorder, writer: EpisodeWriter
+) -> Outcome:
+    """Drive a protocol to its end, keep the lease, and write the end whatever happens."""
+    renewal = asyncio.create_task(_renew(writer))
+    try:
+        outcome = await driver.run(protocol)
+        await asyncio.to_thread(recorder.end, outcome)
+    except asyncio.CancelledError:
+        recorder.end(Outcome("interrupted", "cancelled"))
+        raise
+    except Exception as error:
+        recorder.end(Outcome("failed", f"error_{type(error).__name__}"))
+        raise
+    finally:
+        renewal.cancel()
+        with suppress(asyncio.CancelledError):
+            await renewal
+        await asyncio.to_thread(writer.close)
+    return outcome
+
+
+async def _renew(writer: EpisodeWriter) -> None:
+    while True:
+        await asyncio.sleep(_RENEW_EVERY_S)
+        await asyncio.to_thread(writer.renew)

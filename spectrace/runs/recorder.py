@@ -1,0 +1,76 @@
+"""The log of a live run: numbers events, stamps them and hands them to the store in the right durability class."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
+from spectrace.core.fold import tally
+from spectrace.core.types import Outcome
+from spectrace.errors import UsageError
+from spectrace.store.event_store import EpisodeWriter, Pending
+
+Watcher = Callable[[str, int, Body], None]
+"""Told of every event as it is written: episode, seq, body. For progress; it must not raise."""
+
+
+def now_us() -> int:
+    """Return the wall clock in UTC microseconds."""
+    return time.time_ns() // 1000
+
+
+class Recorder:
+    """Writes one episode's events. Counterpart of the replay's Comparison."""
+
+    def __init__(self, episode: str, writer: EpisodeWriter, watch: Watcher | None = None) -> None:
+        """Go on after event 0, which the store has already."""
+        self.episode = episode
+        self.totals = Totals()
+        self._writer = writer
+        self._watch = watch
+        self._next = 1
+        self._pending: list[Pending] = []
+        self._flushing = threading.Lock()
+
+    def write(self, lane: str, body: Body) -> int:
+        """Number and stamp one event; it is committed when the log is next settled."""
+        seq = self._next
+        if seq > MAX_SEQ:
+            raise UsageError(f"episode {self.episode} has reached {MAX_SEQ} events, the most that one can hold.")
+        self._next += 1
+        self._pending.append(Pending(seq, lane, now_us(), body))
+        self.totals = tally(self.totals, body)
+        if self._watch is not None:
+            self._watch(self.episode, seq, body)
+        return seq
+
+    async def settle(self, *, durable: bool) -> None:
+        """Commit what is pending; `durable` flushes it, and all before it, to stable storage."""
+        if self._pending:
+            await asyncio.to_thread(self._flush, durable=durable)
+
+    def _flush(self, *, durable: bool) -> None:
+        """Take and append in one critical section: a cancelled await can neither lose a batch nor let two overtake."""
+        with self._flushing:
+            batch, self._pending = self._pending, []
+            if batch:
+                self._writer.append(batch, durable=durable)
+
+    def act_key(self, position: str) -> str:
+        """Return the action's idempotency key: the same action of the same episode always has the same one."""
+        return f"{self.episode}:{position}"
+
+    def end(self, outcome: Outcome) -> None:
+        """Write `episode.ended` and flush, synchronously: it must also work while a cancelled loop winds down."""
+        self.write(
+            "",
+            EpisodeEnded(
+                outcome=outcome.status,
+                reason=outcome.reason,
+                answer=outcome.answer,
+                reward=outcome.reward,
+                totals=self.totals,
+            ),
+        )
+        self._flush(durable=True)

@@ -1,0 +1,182 @@
+"""Who answers a protocol's questions: the port, and the live source. The recording is in `recording.py`.
+
+A source answers; it writes nothing down. Answers carry what the driver will record beside them: fingerprints around
+an act, how long it took, and where the answer came from.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from spectrace.core.commands import Act, Generate
+from spectrace.core.types import Action, Completion, Evaluation, NeedsModel, Observation, Opening
+from spectrace.environments.environment import Environment
+from spectrace.errors import EnvironmentFailed, UsageError
+from spectrace.models.client import ModelClient
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A model's answer and where it came from."""
+
+    completion: Completion
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An environment's answer with the fingerprints around it."""
+
+    observation: Observation
+    before: str | None
+    after: str | None
+    latency_us: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An environment's opening with its first fingerprint."""
+
+    opening: Opening
+    fingerprint: str | None
+    latency_us: int | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """An environment's grade with its last fingerprint."""
+
+    evaluation: Evaluation
+    fingerprint: str | None
+    latency_us: int | None
+    source: str
+
+
+class Source(Protocol):
+    """Answers questions. `request` is the event number of the question; `lane` where it stands.
+
+    Raises ModelFailed or EnvironmentFailed where there is no answer.
+    """
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        """Answer a model call."""
+        ...
+
+    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
+        """Answer an action, or go on with the pending one when `command.supplied` is given."""
+        ...
+
+    async def reset(
+        self, lane: str, request: int, seed: int | None, supplied: Completion | None
+    ) -> Opened | NeedsModel:
+        """Begin the task, or go on beginning it."""
+        ...
+
+    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
+        """Grade the episode, or go on grading it."""
+        ...
+
+    async def check(self, lane: str, action: Action) -> str | None:
+        """Return the environment's objection to an action."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Time limits, the driver's business. None waits for ever."""
+
+    act_s: float | None = 300.0
+
+
+class LiveSource:
+    """The real environment and the real models."""
+
+    def __init__(self, environment: Environment, clients: Mapping[str, ModelClient], limits: Limits) -> None:
+        """Answer model calls from `clients` by who is asked: weak, strong, user, judge."""
+        self._environment = environment
+        self._clients = clients
+        self._limits = limits
+        self._begun: dict[str, tuple[float, str | None]] = {}
+        """lane -> when the pending question was asked, and the fingerprint then."""
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        """Ask the model of that name."""
+        del lane, request
+        client = self._clients.get(command.who)
+        if client is None:
+            raise UsageError(
+                f"the episode asks for a {command.who} model and none was given; "
+                f"pass --{command.who} (given: {', '.join(self._clients) or 'none'})."
+            )
+        return Generated(await client.generate(command.request), "live")
+
+    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
+        """Let the action happen, within the time limit."""
+        del request
+        first = self._environment.act(command.action, command.requestor) if command.supplied is None else None
+        answer = await self._answer(lane, first, command.supplied)
+        match answer:
+            case NeedsModel():
+                return answer
+            case Observation():
+                latency_us, before = self._ended(lane)
+                return Observed(answer, before, self._environment.fingerprint(), latency_us, "live")
+            case _:
+                raise _unexpected("an Observation", answer)
+
+    async def reset(
+        self, lane: str, request: int, seed: int | None, supplied: Completion | None
+    ) -> Opened | NeedsModel:
+        """Begin the task in the real environment."""
+        del request
+        answer = await self._answer(lane, self._environment.reset(seed) if supplied is None else None, supplied)
+        match answer:
+            case NeedsModel():
+                return answer
+            case Opening():
+                return Opened(answer, self._environment.fingerprint(), self._ended(lane)[0], "live")
+            case _:
+                raise _unexpected("an Opening", answer)
+
+    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
+        """Let the real environment grade."""
+        del request
+        answer = await self._answer(lane, self._environment.evaluate() if supplied is None else None, supplied)
+        match answer:
+            case NeedsModel():
+                return answer
+            case Evaluation():
+                return Graded(answer, self._environment.fingerprint(), self._ended(lane)[0], "live")
+            case _:
+                raise _unexpected("an Evaluation", answer)
+
+    async def check(self, lane: str, action: Action) -> str | None:
+        """Ask the real environment."""
+        del lane
+        return self._environment.check(action)
+
+    async def _answer(self, lane: str, first: Awaitable[object] | None, supplied: Completion | None) -> object:
+        """Await a question's first answer, or what follows the completion that the environment needed."""
+        if first is not None:
+            self._begun[lane] = time.monotonic(), self._environment.fingerprint()
+        elif supplied is not None:
+            first = self._environment.resume(supplied)
+        else:
+            raise _unexpected("a question", supplied)
+        try:
+            async with asyncio.timeout(self._limits.act_s):
+                return await first
+        except TimeoutError:
+            raise EnvironmentFailed("timeout", f"no answer within {self._limits.act_s} s") from None
+
+    def _ended(self, lane: str) -> tuple[int, str | None]:
+        asked_at, before = self._begun.pop(lane)
+        return round((time.monotonic() - asked_at) * 1_000_000), before
+
+
+def _unexpected(wanted: str, found: object) -> EnvironmentFailed:
+    return EnvironmentFailed("crashed", f"the environment must answer with {wanted}, found {type(found).__name__}")
