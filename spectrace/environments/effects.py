@@ -1,0 +1,125 @@
+"""Effects as declared by a tool's author, and as overridden by the operator.
+
+A declaration is a claim of whoever wrote the tool: an operator may overrule it by tool name, and `effect_by` of the
+spec then says so. The third kind, an *observed* effect, is the core's: a declared read that moved the fingerprint.
+Classification is by tool, not by arguments: a tool that sometimes writes must be declared a write.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from spectrace.core.types import (
+    Action,
+    Completion,
+    Effect,
+    EnvironmentFacts,
+    Evaluation,
+    NeedsModel,
+    Observation,
+    Opening,
+    Task,
+    ToolSpec,
+)
+from spectrace.environments.environment import Environment
+from spectrace.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """The operator's word on one tool; None leaves the declaration as it is."""
+
+    effect: Effect | None = None
+    external: bool | None = None
+
+
+Overrides = Mapping[str, Override]
+
+
+def parse_overrides(table: Mapping[str, object]) -> dict[str, Override]:
+    """Read `{"tool": "write"}` or `{"tool": {"effect": "read", "external": true}}`, as spectrace.toml has it."""
+    return {name: _override(name, value) for name, value in table.items()}
+
+
+def effective(spec: ToolSpec, overrides: Overrides) -> ToolSpec:
+    """Return the spec with the operator's word in place of the declaration, and saying so."""
+    override = overrides.get(spec.name)
+    if override is None:
+        return spec
+    external = spec.external if override.external is None else override.external
+    return replace(spec, effect=override.effect or spec.effect, external=external, effect_by="override")
+
+
+def unknown_tools(specs: Iterable[ToolSpec], overrides: Overrides) -> tuple[str, ...]:
+    """Return the overridden names that no tool has: probably misspelt, so that a write would pass as a read."""
+    return tuple(sorted(set(overrides) - {spec.name for spec in specs}))
+
+
+class Overridden:
+    """An environment whose tools carry the operator's overrides; everything else is the environment's own."""
+
+    def __init__(self, environment: Environment, overrides: Overrides) -> None:
+        """Wrap the environment."""
+        self._environment = environment
+        self._overrides = overrides
+
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """Return the tools with their effective effects; refuse an override that names no tool."""
+        specs = self._environment.tools()
+        if unknown := unknown_tools(specs, self._overrides):
+            known = ", ".join(spec.name for spec in specs)
+            msg = f"effects: expected the names of tools, found {', '.join(unknown)}; the tools are {known}"
+            raise UsageError(msg)
+        return tuple(effective(spec, self._overrides) for spec in specs)
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Return the environment's tasks."""
+        return self._environment.tasks()
+
+    def prepare(self, task: Task) -> EnvironmentFacts:
+        """Prepare the environment."""
+        return self._environment.prepare(task)
+
+    def instructions(self, task: Task) -> str:
+        """Return the environment's instructions."""
+        return self._environment.instructions(task)
+
+    async def reset(self, seed: int | None) -> Opening | NeedsModel:
+        """Reset the environment."""
+        return await self._environment.reset(seed)
+
+    async def act(self, action: Action, requestor: str = "agent") -> Observation | NeedsModel:
+        """Act on the environment."""
+        return await self._environment.act(action, requestor)
+
+    async def resume(self, completion: Completion) -> Opening | Observation | Evaluation | NeedsModel:
+        """Resume the environment."""
+        return await self._environment.resume(completion)
+
+    async def evaluate(self) -> Evaluation | NeedsModel:
+        """Let the environment grade."""
+        return await self._environment.evaluate()
+
+    def fingerprint(self) -> str | None:
+        """Return the environment's fingerprint."""
+        return self._environment.fingerprint()
+
+    def check(self, action: Action) -> str | None:
+        """Return the environment's objection."""
+        return self._environment.check(action)
+
+    async def close(self) -> None:
+        """Close the environment."""
+        await self._environment.close()
+
+
+def _override(name: str, value: object) -> Override:
+    fields = {"effect": value} if isinstance(value, str) else value
+    effects = [member.value for member in Effect]
+    match fields:
+        case {**given} if given and set(given) <= {"effect", "external"}:
+            effect, external = given.get("effect"), given.get("external")
+            if (effect is None or effect in effects) and (external is None or isinstance(external, bool)):
+                return Override(None if effect is None else Effect(effect), external)
+    kinds = " | ".join(f'"{effect}"' for effect in effects)
+    msg = f"effects: expected {name} = {kinds}, or {{ effect = ..., external = true | false }}, found {value!r}"
+    raise UsageError(msg)

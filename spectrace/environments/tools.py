@@ -1,0 +1,131 @@
+"""A Python function as a tool: the decorator that declares its effect, and what `functions.py` makes of it."""
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+import orjson
+
+from spectrace.core.types import Effect, ToolSpec
+from spectrace.environments.signatures import Signature
+from spectrace.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+INJECTED = frozenset({"state", "task"})
+"""Parameters that the environment fills in; the models never see them."""
+
+_MARK = "__spectrace_tool__"
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    effect: Effect
+    external: bool
+    timeout_s: float | None
+
+
+@overload
+def tool(function: F, /) -> F: ...
+@overload
+def tool(*, effect: str | None = ..., external: bool = ..., timeout_s: float | None = ...) -> Callable[[F], F]: ...
+def tool(
+    function: F | None = None,
+    /,
+    *,
+    effect: str | None = None,
+    external: bool = False,
+    timeout_s: float | None = None,
+) -> F | Callable[[F], F]:
+    """Declare what a tool does: read, write (where nothing is said), reply or finish.
+
+    The function itself stays as it is. `external`: a read that sends data to an outside party. `timeout_s`: after
+    that long the call is left behind; a write is then indeterminate.
+    """
+    known = [member.value for member in Effect]
+    if effect is not None and effect not in known:
+        msg = f"tool: expected an effect of {', '.join(known)}, found {effect!r}"
+        raise UsageError(msg)
+    if timeout_s is not None and timeout_s <= 0:
+        msg = f"tool: expected a time limit above 0 s, found {timeout_s}"
+        raise UsageError(msg)
+
+    def mark(function: F) -> F:
+        setattr(function, _MARK, (effect, _Declared(Effect(effect or "write"), external, timeout_s)))
+        return function
+
+    return mark if function is None else mark(function)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function with its schema, ready to be called with a call's JSON text."""
+
+    spec: ToolSpec
+    function: Callable[..., Any]
+    signature: Signature
+    timeout_s: float | None
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> "Tool":
+        """Read a function's name, hints, docstring and declaration."""
+        name = getattr(function, "__name__", "")
+        if not _NAME.fullmatch(name):
+            msg = f"expected a named function of letters, digits, _ and - (at most 64) as a tool, found {function!r}"
+            raise UsageError(msg)
+        effect, declared = getattr(function, _MARK, (None, _Declared(Effect.WRITE, external=False, timeout_s=None)))
+        signature = Signature(function, INJECTED)
+        limit = declared.timeout_s
+        spec = ToolSpec(
+            name=name,
+            description=signature.description,
+            parameters=orjson.dumps(signature.schema).decode(),
+            effect=declared.effect,
+            effect_by="default" if effect is None else "declared",
+            external=declared.external,
+            timeout_us=None if limit is None else round(limit * 1_000_000),
+        )
+        return cls(spec, function, signature, limit)
+
+    def bound(self, arguments: str, injected: dict[str, object]) -> Callable[[], Any]:
+        """Return the call, ready to run; raise InvalidArguments when the text does not fit the signature."""
+        given = self.signature.parse(arguments)
+        wanted = inspect.signature(self.function).parameters
+        given.update((name, value) for name, value in injected.items() if name in wanted)
+        return lambda: self.function(**given)
+
+
+def toolbox(functions: Sequence[Callable[..., Any]]) -> dict[str, Tool]:
+    """Return the tools by name, in order; two of one name are refused."""
+    box: dict[str, Tool] = {}
+    for function in functions:
+        made = Tool.of(function)
+        if made.spec.name in box:
+            msg = f"expected each tool name once, found two functions named {made.spec.name}"
+            raise UsageError(msg)
+        box[made.spec.name] = made
+    return box
+
+
+def call_with(function: Callable[..., Any], first: str, available: dict[str, object]) -> Any:
+    """Call a user's function with the values that its parameters name.
+
+    A required parameter of any other name (`lambda s: ...`) is given the value called `first`.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # some builtins have no signature: reset=dict
+        return function()
+    named: dict[str, object] = {}
+    given_first: list[object] = []
+    for parameter in parameters:
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            given_first += [] if given_first else [available[first]]
+        elif parameter.name in available:
+            named[parameter.name] = available[parameter.name]
+        elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty:
+            named[parameter.name] = available[first]
+    return function(*given_first, **named)

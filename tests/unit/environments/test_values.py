@@ -1,0 +1,219 @@
+import dataclasses
+import datetime as dt
+import json
+import math
+import subprocess
+import sys
+from collections import namedtuple
+from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from fractions import Fraction
+from pathlib import PurePosixPath, PureWindowsPath
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spectrace.environments.values import MAX_DEPTH, decimal_text, encode, encoded_digest, without_addresses
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Size(IntEnum):
+    L = 3
+
+
+Point = namedtuple("Point", "x y")  # noqa: PYI024 - the untyped kind is what users have
+
+
+@dataclasses.dataclass
+class Order:
+    id: str
+    cents: int
+
+
+class Opaque:
+    pass
+
+
+class Hostile:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("plain", "plain"),
+        ("", ""),
+        ('{"a": 1}', '{"a": 1}'),
+        (None, "null"),
+        (True, "true"),
+        (0, "0"),
+        (-7, "-7"),
+        (1.5, "1.5"),
+        (10.0, "10.0"),
+        (1e20, "1e+20"),
+        (0.0, "0.0"),
+        (-0.0, '{"$float":"-0.0"}'),
+        (math.nan, '{"$float":"NaN"}'),
+        (math.inf, '{"$float":"Infinity"}'),
+        (-math.inf, '{"$float":"-Infinity"}'),
+        (2**53, "9007199254740992"),
+        (2**53 + 1, '{"$int":"9007199254740993"}'),
+        (-(2**63), '{"$int":"-9223372036854775808"}'),
+        ([], "[]"),
+        ({}, "{}"),
+        ([1, "a", None], '[1,"a",null]'),
+        ({"b": 1, "a": [True]}, '{"a":[true],"b":1}'),
+        ((), '{"$tuple":[]}'),
+        ((1, (2,)), '{"$tuple":[1,{"$tuple":[2]}]}'),
+        ({3, 1, 2}, '{"$set":[1,2,3]}'),
+        (frozenset(), '{"$set":[]}'),
+        ({1: "a", "b": 2}, '{"$dict":[["b",2],[1,"a"]]}'),
+        ({"$int": "5"}, '{"$dict":[["$int","5"]]}'),
+        (b"\x00\xff", '{"$bytes":"AP8="}'),
+        (bytearray(b"a"), '{"$bytes":"YQ=="}'),
+        (memoryview(b"a"), '{"$bytes":"YQ=="}'),
+        (dt.datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC), '{"$datetime":"2026-01-02T03:04:05.000006+00:00"}'),
+        (dt.date(2026, 1, 2), '{"$date":"2026-01-02"}'),
+        (dt.time(3, 4), '{"$time":"03:04:00"}'),
+        (dt.timedelta(seconds=-1), '{"$timedelta_us":-1000000}'),
+        (Decimal("1.10"), '{"$decimal":"1.10"}'),
+        (Fraction(1, 3), '{"$fraction":"1/3"}'),
+        (UUID(int=1), '{"$uuid":"00000000-0000-0000-0000-000000000001"}'),
+        (PurePosixPath("a/b"), '{"$path":"a/b"}'),
+        (PureWindowsPath("a\\b"), '{"$path":"a/b"}'),
+        (1 + 2j, '{"$complex":"(1+2j)"}'),
+        (Colour.RED, '{"$enum":"Colour.RED"}'),
+        (Size.L, '{"$enum":"Size.L"}'),
+        (Enum("Plain", "A").A, '{"$enum":"Plain.A"}'),
+        (Point(1, 2), '{"$type":"Point","fields":{"x":1,"y":2}}'),
+        (Order("W1", 5), '{"$type":"Order","fields":{"cents":5,"id":"W1"}}'),
+        (Opaque(), '{"$repr":"<test_values.Opaque object>"}'),
+        (Hostile(), '{"$repr":"<Hostile whose repr raised RuntimeError>"}'),
+        (["\x00", "\ud835", "\u2028"], '["\\u0000","\ud835","\u2028"]'),
+    ],
+)
+def test_a_value_has_exactly_this_text(value, text):
+    assert encode(value).replace(f"{__name__}.", "test_values.") == text
+
+
+def test_a_string_with_nul_and_half_a_pair_stays_itself():
+    text = "a\x00b\ud835\x1b[31m"
+
+    assert encode(text) == text
+
+
+def test_an_integer_beyond_pythons_digit_limit_is_hexadecimal():
+    huge = 10**5000
+
+    assert json.loads(encode(huge)) == {"$int": hex(huge)}
+
+
+def test_a_list_that_contains_itself_is_refused():
+    endless = []
+    endless.append(endless)
+
+    with pytest.raises(ValueError, match="found a list that contains itself"):
+        encode(endless)
+
+
+def test_the_same_object_twice_side_by_side_is_no_cycle():
+    shared = [1]
+
+    assert encode([shared, shared]) == "[[1],[1]]"
+
+
+def test_nesting_up_to_the_limit_is_encoded_and_one_more_refused():
+    value = 0
+    for _ in range(MAX_DEPTH):
+        value = [value]
+
+    assert encode(value) == "[" * MAX_DEPTH + "0" + "]" * MAX_DEPTH
+    with pytest.raises(ValueError, match="at most 200 levels"):
+        encode([value])
+
+
+def test_sets_of_strings_have_one_text_under_every_hash_seed():
+    program = "from spectrace.environments.values import encode; print(encode({'a','b','c',('d',),b'e'}))"
+
+    outputs = {
+        subprocess.run(  # each process hashes strings differently
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    assert outputs == {'{"$set":["a","b","c",{"$bytes":"ZQ=="},{"$tuple":["d"]}]}\n'}
+
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+values = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.just("$int"), inner),
+)
+
+
+def same(left, right):
+    """Equal in type as well as in value: 1 is not True, 0.0 is not -0.0."""
+    return type(left) is type(right) and repr(left) == repr(right)
+
+
+@given(values, values)
+def test_below_the_top_level_different_values_have_different_text(left, right):
+    def ordered(value):
+        match value:
+            case dict():
+                return {key: ordered(value[key]) for key in sorted(value)}
+            case list() | tuple():
+                return type(value)(ordered(item) for item in value)
+        return value
+
+    assert (encode([left]) == encode([right])) == same(ordered(left), ordered(right))
+
+
+@given(values)
+def test_text_is_strict_json_wherever_it_is_not_a_string_itself(value):
+    def refuse(name):
+        raise AssertionError(name)
+
+    if not isinstance(value, str):
+        json.loads(encode(value), parse_constant=refuse)
+
+
+@given(st.dictionaries(st.text(), st.integers()))
+def test_the_order_of_keys_does_not_matter(value):
+    assert encoded_digest(value) == encoded_digest(dict(reversed(value.items())))
+
+
+def test_addresses_are_removed_and_short_hexadecimal_kept():
+    assert without_addresses("<A at 0x7f00deadbeef> 0xff") == "<A> 0xff"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "1.0"),
+        (False, "0.0"),
+        (1, "1.0"),
+        (1.0, "1.0"),
+        (-0.0, "0.0"),
+        (0.5, "0.5"),
+        (1e-7, "0.0000001"),
+        (100, "100.0"),
+        (-2.5, "-2.5"),
+        (Decimal("0.250"), "0.25"),
+    ],
+)
+def test_a_reward_is_a_plain_decimal_string(value, text):
+    assert decimal_text(value) == text
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, Decimal("sNaN")])
+def test_a_reward_that_is_not_finite_is_refused(value):
+    with pytest.raises(ValueError, match="finite reward"):
+        decimal_text(value)
