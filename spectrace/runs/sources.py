@@ -92,14 +92,12 @@ class Limits:
     act_s: float | None = 300.0
 
 
-class LiveSource:
-    """The real environment and the real models."""
+class ModelSource:
+    """The real models and no environment: for a re-verification, which acts on nothing."""
 
-    def __init__(self, environment: Environment, clients: Mapping[str, ModelClient], limits: Limits) -> None:
+    def __init__(self, clients: Mapping[str, ModelClient]) -> None:
         """Answer model calls from `clients` by who is asked: weak, strong, user, judge."""
-        self._environment = environment
         self._clients = clients
-        self._limits = limits
         self._begun: dict[str, tuple[float, str | None]] = {}
         """lane -> when the pending question was asked, and the fingerprint then."""
 
@@ -113,6 +111,39 @@ class LiveSource:
                 f"pass --{command.who} (given: {', '.join(self._clients) or 'none'})."
             )
         return Generated(await client.generate(command.request), "live")
+
+    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
+        """Refuse: there is nothing to act on."""
+        raise _no_environment(lane, request, command)
+
+    async def reset(
+        self, lane: str, request: int, seed: int | None, supplied: Completion | None
+    ) -> Opened | NeedsModel:
+        """Refuse: there is nothing to reset."""
+        raise _no_environment(lane, request, (seed, supplied))
+
+    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
+        """Refuse: there is nothing to grade."""
+        raise _no_environment(lane, request, supplied)
+
+    async def check(self, lane: str, action: Action) -> str | None:
+        """Refuse: there is nobody to object."""
+        raise _no_environment(lane, 0, action)
+
+
+def _no_environment(lane: str, request: int, asked: object) -> EnvironmentFailed:
+    where = f"event {request}, lane {lane!r}"
+    return EnvironmentFailed("unavailable", f"no environment is here to answer {asked!r} ({where})")
+
+
+class LiveSource(ModelSource):
+    """The real environment and the real models."""
+
+    def __init__(self, environment: Environment, clients: Mapping[str, ModelClient], limits: Limits) -> None:
+        """Act on `environment`, within the limits; ask `clients` as ModelSource does."""
+        super().__init__(clients)
+        self._environment = environment
+        self._limits = limits
 
     async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
         """Let the action happen, within the time limit."""

@@ -1,0 +1,85 @@
+"""The reviews that a recorded episode holds, or could have had: what a re-verification puts to another verifier.
+
+A recording without reviews (one model, or imported) is cut into segments by SpecAgent's own rule. Such a *derived*
+review ends at the write: its recorded observation, and all after it, is withheld.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from spectrace.core.commands import Protocol, tell
+from spectrace.core.fold import Episode
+from spectrace.core.roles import Desk, Ended, review
+from spectrace.core.specagent import verdict_given
+from spectrace.core.types import Effect, History, Message, Outcome, Step, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A segment as its reviewer saw it: the history, the steps (a held one without observation), and the verdict."""
+
+    segment: int
+    history: History
+    steps: tuple[Step, ...]
+    recorded: Verdict | None
+    """None where the segment is derived: nobody judged it."""
+    verdict_seq: int | None
+    derived: bool
+
+
+def reviews_of(episode: Episode, k: int = 6) -> list[Review]:
+    """Return the recorded reviews; where the episode's protocol has none, the derived ones with segments of k steps."""
+    recorded = [
+        Review(
+            segment.index, segment.history, segment.under_review, segment.verdict, segment.verdict_seq, derived=False
+        )
+        for segment in episode.segments
+        if segment.verdict is not None
+    ]
+    return recorded if episode.started.protocol == "specagent" else list(_derived(episode, k))
+
+
+def _derived(episode: Episode, k: int) -> Iterator[Review]:
+    steps = [folded.step for segment in episode.segments for folded in segment.steps if folded.fate == "committed"]
+    history, segment, numbers = History(_opening(episode)), list[Step](), count(1)
+    for step in steps:
+        segment.append(step)
+        held = step.effect in {Effect.WRITE, Effect.FINISH}
+        if held:
+            under_review = (*segment[:-1], replace(step, observation=None))
+            yield Review(next(numbers), history, under_review, None, None, derived=True)
+        elif step.effect is Effect.READ and len(segment) < k:
+            continue
+        else:
+            next(numbers)  # k reads, or a reply: committed without review
+        history, segment = history.then(*segment), []
+
+
+def _opening(episode: Episode) -> tuple[Message, ...]:
+    return episode.history.opening
+
+
+def rereview(desk: Desk, reviews: Sequence[Review]) -> Protocol[Outcome]:
+    """Put every review to the verifier that the desk has as its strong model; record each verdict."""
+    for item in reviews:
+        try:
+            verdict, call = yield from review(desk, item.history, item.steps, f"s{item.segment}")
+        except Ended as ended:
+            return ended.outcome
+        yield from tell(verdict_given(verdict, item.segment, call))
+    return Outcome("completed", "reviewed")
+
+
+def agrees(recorded: Verdict | None, new: Verdict) -> bool | None:
+    """Whether both say the same to `accept everything?`; None where one of them cannot be compared."""
+    if recorded is None or "unusable" in {recorded.status, new.status}:
+        return None
+    return recorded.accepts_all == new.accepts_all
+
+
+def differs(recorded: Verdict | None, new: Verdict) -> bool:
+    """Whether the episode would have gone on differently, or nobody knows: what follows is counterfactual."""
+    if recorded is None or "unusable" in {recorded.status, new.status}:
+        return True
+    return (recorded.accepted, recorded.replacement) != (new.accepted, new.replacement)

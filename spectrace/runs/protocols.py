@@ -1,0 +1,48 @@
+"""The protocols by name: what a command line or a recording may name."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+
+from spectrace.core.baselines import StrongOnly, WeakOnly
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.prompts import PROTOCOL_REVISION
+from spectrace.core.specagent import SpecAgent
+from spectrace.errors import Untestable, UsageError
+from spectrace.runs.live import EpisodeProtocol
+
+PROTOCOLS: Mapping[str, type[SpecAgent | WeakOnly | StrongOnly]] = MappingProxyType(
+    {protocol.NAME: protocol for protocol in (SpecAgent, WeakOnly, StrongOnly)}
+)
+
+
+def protocol_of(name: str, options: Mapping[str, object]) -> EpisodeProtocol:
+    """Return the protocol with these options; raise UsageError naming what there is."""
+    if name not in PROTOCOLS:
+        raise UsageError(f"no protocol is named {name!r}; there are {', '.join(PROTOCOLS)}.")
+    known = [item.name for item in fields(PROTOCOLS[name])]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise UsageError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}.")
+    return PROTOCOLS[name](**options)  # type: ignore[arg-type]
+
+
+def recorded_protocol(started: EpisodeStarted) -> EpisodeProtocol:
+    """Return the protocol that an episode was recorded with; raise Untestable where this version has no such one."""
+    if started.protocol not in PROTOCOLS:
+        raise Untestable(f"protocol {started.protocol!r} has no generator here; there are {', '.join(PROTOCOLS)}.")
+    require_revision(started)
+    try:
+        return protocol_of(started.protocol, json.loads(started.options))
+    except UsageError as error:
+        raise Untestable(f"the recorded options are not known here: {error}") from None
+
+
+def require_revision(started: EpisodeStarted) -> None:
+    """Raise Untestable for rules that this version does not carry, naming the version that does: never `diverged`."""
+    if started.protocol_revision != PROTOCOL_REVISION:
+        raise Untestable(
+            f"recorded under protocol revision {started.protocol_revision}, this version carries {PROTOCOL_REVISION}: "
+            f"replay it with spectrace {started.versions.spectrace}."
+        )

@@ -1,0 +1,230 @@
+"""A recorded episode as a source and as a log: it answers from the record and compares what is asked with it.
+
+The key of an answer is its *position* (the next event of the lane); the content of the question is an *assertion*. A
+question, answer or fact that differs raises ReplayDiverged at that event; nothing is ever looked up by content.
+"""
+
+from collections.abc import Sequence
+
+from spectrace.core.commands import Act, Generate
+from spectrace.core.compare import Difference, differences
+from spectrace.core.events import (
+    ActCompleted,
+    ActFailed,
+    ActionChecked,
+    Body,
+    EpisodeStarted,
+    EvaluateCompleted,
+    EvaluateFailed,
+    Event,
+    GenerateCompleted,
+    GenerateFailed,
+    GenerateRequested,
+    ResetCompleted,
+    ResetFailed,
+    Unknown,
+)
+from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, NeedsModel, Opening, Role
+from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
+from spectrace.runs.sources import Generated, Graded, Observed, Opened
+
+_NESTED_ROLES = {Role.USER.value, Role.JUDGE.value}
+
+
+class RecordEnds(Exception):
+    """The record stops here (the run was interrupted); everything up to it was the same."""
+
+
+class Recording:
+    """One episode's events behind its episode.started, with a cursor for each lane."""
+
+    def __init__(self, events: Sequence[Event], skip: tuple[type[Body], ...] = ()) -> None:
+        """Leave out event types that are not asked again (`skip`), and those that this version does not know."""
+        self.compared = 0
+        self.exact_observations = 0
+        self._lanes: dict[str, list[Event]] = {}
+        self._at: dict[str, int] = {}
+        self._answers: dict[int, Event] = {}
+        for event in events:
+            request = getattr(event.body, "request", None)
+            if isinstance(request, int) and hasattr(event.body, "source"):
+                self._answers[request] = event
+            if not isinstance(event.body, (Unknown, EpisodeStarted, *skip)):
+                self._lanes.setdefault(event.lane, []).append(event)
+
+    def peek(self, lane: str) -> Event | None:
+        """Return the lane's next event, or None at its end."""
+        events, at = self._lanes.get(lane, []), self._at.get(lane, 0)
+        return events[at] if at < len(events) else None
+
+    def advance(self, lane: str) -> None:
+        """Go past the lane's next event."""
+        self._at[lane] = self._at.get(lane, 0) + 1
+        self.compared += 1
+
+    def answer(self, request: int) -> Event:
+        """Return the event that answered a question; raise RecordEnds where the run stopped before it."""
+        if request not in self._answers:
+            raise RecordEnds
+        return self._answers[request]
+
+    def left(self) -> Event | None:
+        """Return the first recorded event that nothing asked for, or None when all were met."""
+        rest = [event for lane in self._lanes if (event := self.peek(lane)) is not None]
+        return min(rest, key=lambda event: event.seq, default=None)
+
+
+class Comparison:
+    """The log of a replay: every event written must be the recorded one. Counterpart of the Recorder."""
+
+    def __init__(self, recording: Recording, skip: frozenset[str] = frozenset()) -> None:
+        """`skip` names body fields that are not compared (an import's grade detail)."""
+        self._recording = recording
+        self._skip = skip
+
+    def write(self, lane: str, body: Body) -> int:
+        """Return the recorded event's number, or raise ReplayDiverged."""
+        recorded = self._recording.peek(lane)
+        if recorded is None:
+            raise RecordEnds
+        found = differences(recorded.body, body, skip=self._skip)
+        if found:
+            raise ReplayDiverged(recorded.seq, _explain(recorded, body, found[0]), tuple(found))
+        self._recording.advance(lane)
+        if isinstance(body, ActCompleted):
+            self._recording.exact_observations += 1
+        return recorded.seq
+
+    async def settle(self, *, durable: bool) -> None:
+        """Do nothing: a replay writes nothing down."""
+
+    def act_key(self, position: str) -> str:
+        """Return no key: a replay's actions go nowhere, or to a fresh environment."""
+        del position
+        return ""
+
+
+def _explain(recorded: Event, body: Body, first: Difference) -> str:
+    """Return where the replay left the record, both sides, and the likely cause."""
+    path, was, now = first
+    if recorded.type != body.TYPE:
+        return (
+            f"event {recorded.seq}: recorded {_name(recorded.body)}, this run came to {_name(body)}. "
+            "The protocol or the parser took another way than the recorded version."
+        )
+    where = f"event {recorded.seq}: {_name(recorded.body)} differs in {path}: recorded {was}, found {now}."
+    match body:
+        case GenerateRequested():
+            cause = "The prompts or their rendering changed: replay with the recorded prompts."
+        case ActCompleted():
+            cause = "The environment answered differently: another version, other data, or an altered record."
+        case _:
+            cause = "The protocol or the parser decides differently than the recorded version."
+    return f"{where} {cause}"
+
+
+def _name(body: Body | Unknown) -> str:
+    role = getattr(body, "role", None)
+    type_ = body.type if isinstance(body, Unknown) else body.TYPE
+    return f"{type_}({role})" if role else type_
+
+
+class RecordedSource:
+    """Answers from the record alone: no environment and no model is reached."""
+
+    def __init__(self, recording: Recording) -> None:
+        """Read answers beside the comparison, which moves the cursors."""
+        self._recording = recording
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        """Return the recorded completion, or fail as the call failed then."""
+        del lane, command
+        match self._recording.answer(request).body:
+            case GenerateCompleted() as body:
+                return Generated(_completion(body), "record")
+            case GenerateFailed() as body:
+                raise ModelFailed(
+                    body.kind,
+                    body.error,
+                    partial_text=body.partial_text,
+                    latency_us=body.latency_us or 0,
+                    attempts=body.attempts,
+                )
+            case _:
+                raise RecordEnds
+
+    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
+        """Return the recorded observation, or the model call that the environment needed first."""
+        del command
+        if (nested := self._nested(lane)) is not None:
+            return nested
+        match self._recording.answer(request).body:
+            case ActCompleted() as body:
+                return Observed(
+                    body.observation, body.fingerprint_before, body.fingerprint_after, body.latency_us, "record"
+                )
+            case ActFailed(kind=kind, error=error):
+                raise EnvironmentFailed(kind, error)
+            case _:
+                raise RecordEnds
+
+    async def reset(
+        self, lane: str, request: int, seed: int | None, supplied: Completion | None
+    ) -> Opened | NeedsModel:
+        """Return the recorded opening."""
+        del seed, supplied
+        if (nested := self._nested(lane)) is not None:
+            return nested
+        match self._recording.answer(request).body:
+            case ResetCompleted() as body:
+                return Opened(Opening(body.messages, body.done), body.fingerprint, body.latency_us, "record")
+            case ResetFailed(kind=kind, error=error):
+                raise EnvironmentFailed(kind, error)
+            case _:
+                raise RecordEnds
+
+    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
+        """Return the recorded grade."""
+        del supplied
+        if (nested := self._nested(lane)) is not None:
+            return nested
+        match self._recording.answer(request).body:
+            case EvaluateCompleted() as body:
+                return Graded(Evaluation(body.reward, body.detail), body.fingerprint, body.latency_us, "record")
+            case EvaluateFailed(kind=kind, error=error):
+                raise EnvironmentFailed(kind, error)
+            case _:
+                raise RecordEnds
+
+    async def check(self, lane: str, action: Action) -> str | None:
+        """Return the recorded objection; the comparison asserts that it was to the same action."""
+        del action
+        following = self._recording.peek(lane)
+        if following is None:
+            raise RecordEnds
+        return following.body.objection if isinstance(following.body, ActionChecked) else None
+
+    def _nested(self, lane: str) -> NeedsModel | None:
+        following = self._recording.peek(lane)
+        if following is None or not isinstance(following.body, GenerateRequested):
+            return None
+        body = following.body
+        if body.role not in _NESTED_ROLES:
+            return None
+        request = ModelRequest(body.messages, (), body.response_schema, body.parameters)
+        return NeedsModel(Role(body.role), request)
+
+
+def _completion(body: GenerateCompleted) -> Completion:
+    return Completion(
+        message=body.message,
+        reasoning=body.reasoning,
+        finish_reason=body.finish_reason,
+        model=body.model,
+        usage=body.usage,
+        latency_us=body.latency_us,
+        first_token_us=body.first_token_us,
+        attempts=body.attempts,
+        provider_id=body.provider_id,
+        server=body.server,
+    )

@@ -1,0 +1,238 @@
+"""Replay an episode: run its protocol again, answered from the record or by a fresh environment, and compare.
+
+From the record no environment and no model is reached. With an environment every action is executed again, on a fresh
+instance, only where `restore` allows it; models are still answered from the record. Never a silent live call.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from spectrace.core.commands import Act, Generate
+from spectrace.core.commands import Protocol as Asking
+from spectrace.core.compare import differences
+from spectrace.core.events import (
+    ActCompleted,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    GenerateCompleted,
+    GenerateFailed,
+    GenerateRequested,
+    ResetCompleted,
+)
+from spectrace.core.prompts import Prompts
+from spectrace.core.reenact import reenact
+from spectrace.core.reviews import rereview
+from spectrace.core.setup import setup_of
+from spectrace.core.types import Action, Completion, Message, NeedsModel, Outcome
+from spectrace.environments.environment import Environment
+from spectrace.errors import EnvironmentFailed, ReplayDiverged, Untestable
+from spectrace.runs.drive import Driver, tools_digest
+from spectrace.runs.protocols import recorded_protocol, require_revision
+from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
+from spectrace.runs.reverify import REVERIFY, child_reviews, desk_of
+from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
+
+_MODEL_EVENTS = (GenerateRequested, GenerateCompleted, GenerateFailed)
+_NOT_IN_FILES = frozenset({"detail", "fingerprint", "fingerprint_before", "fingerprint_after"})
+"""What an imported file does not record, or words in its own way."""
+IMPORTED = "imported"
+"""The protocol name of recordings that another program made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a replay left the record."""
+
+    seq: int
+    field: str
+    recorded: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """same, diverged or untestable; `compared` of `total` events were the same."""
+
+    episode: str
+    result: str
+    compared: int
+    total: int
+    observations: int
+    """Observations of actions that were the same."""
+    first_difference: Difference | None
+    detail: str
+
+
+async def replay_episode(
+    events: Sequence[Event],
+    *,
+    prompts: Prompts | None = None,
+    environment: Environment | None = None,
+    parent: Sequence[Event] | None = None,
+) -> ReplayResult:
+    """Replay one episode from its events; the first must be episode.started.
+
+    `prompts` replaces the recorded ones; `environment` re-executes every action for real; a re-verification is replayed
+    with its `parent`'s events, whose reviews it judged. Raises nothing for what a
+    record may hold: what cannot be replayed is `untestable`, with the reason.
+    """
+    started = events[0].body
+    if not isinstance(started, EpisodeStarted):
+        return _untestable(events, "its first event is not an episode.started of a known version")
+    try:
+        return await _replay(events, started, prompts, environment, parent)
+    except Untestable as reason:
+        return _untestable(events, str(reason))
+    finally:
+        if environment is not None:
+            await environment.close()
+
+
+async def _replay(
+    events: Sequence[Event],
+    started: EpisodeStarted,
+    prompts: Prompts | None,
+    environment: Environment | None,
+    parent: Sequence[Event] | None,
+) -> ReplayResult:
+    imported = started.protocol == IMPORTED
+    if imported and environment is None:
+        raise Untestable("it was imported: no generator of ours made it; re-execute its actions with --tools live")
+    recording = Recording(events, skip=_MODEL_EVENTS if imported else ())
+    if environment is not None:
+        _preflight(started, environment)
+        source: RecordedSource | _Reexecution = _Reexecution(recording, environment, events, imported=imported)
+    else:
+        source = RecordedSource(recording)
+    log = Comparison(recording, skip=_NOT_IN_FILES if imported else frozenset())
+    driver = Driver(source, log, "record")
+    asked = reenact(events) if imported else _generator(started, prompts, parent)
+    return await _compare(driver, asked, recording, log, events)
+
+
+def _generator(started: EpisodeStarted, prompts: Prompts | None, parent: Sequence[Event] | None) -> Asking[Outcome]:
+    if prompts is not None:
+        started = replace(started, prompts=prompts.to_json())
+    if started.protocol != REVERIFY:
+        return recorded_protocol(started).run(setup_of(started))
+    if parent is None:
+        raise Untestable("it is a re-verification and its parent episode is not in this database")
+    require_revision(started)
+    return rereview(desk_of(started), child_reviews(started, parent))
+
+
+async def _compare(
+    driver: Driver, asked: Asking[Outcome], recording: Recording, log: Comparison, events: Sequence[Event]
+) -> ReplayResult:
+    episode, total = events[0].episode, len(events) - 1
+    try:
+        outcome = await driver.run(asked)
+        _end(log, recording, outcome)
+    except ReplayDiverged as diverged:
+        path, was, now = (*diverged.differences, ("", "", ""))[0]
+        first = Difference(diverged.seq, path, was, now)
+        return ReplayResult(
+            episode, "diverged", recording.compared, total, recording.exact_observations, first, str(diverged)
+        )
+    except RecordEnds:
+        detail = f"the record stops after event {total}; all of it was the same"
+        return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
+    detail = f"all {recording.compared} events after the start are the same"
+    return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
+
+
+def _end(log: Comparison, recording: Recording, outcome: Outcome) -> None:
+    """Compare the outcome with the recorded end, totals aside: they are counted from the events just compared."""
+    left = recording.left()
+    if left is None:
+        raise RecordEnds
+    if not isinstance(left.body, EpisodeEnded):
+        raise ReplayDiverged(
+            left.seq, f"event {left.seq}: recorded {left.type}, this run ended ({outcome.reason}) before it."
+        )
+    recorded = left.body
+    if recorded.outcome == "interrupted":
+        raise RecordEnds
+    log.write(
+        left.lane,
+        replace(recorded, outcome=outcome.status, reason=outcome.reason, answer=outcome.answer, reward=outcome.reward),
+    )
+
+
+def _preflight(started: EpisodeStarted, environment: Environment) -> None:
+    """Refuse, before anything runs, an environment that cannot give the same answers again."""
+    if started.origin is not None and started.origin.unfit is not None:
+        raise Untestable(f"task does not fit: {started.origin.unfit}")
+    try:
+        facts = environment.prepare(started.task)
+    except EnvironmentFailed as error:
+        raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
+    if facts.name != started.environment.name:
+        raise Untestable(f"it was recorded on {started.environment.name}, the environment given is {facts.name}")
+    if facts.restore == "none":
+        raise Untestable(f"{facts.name} declares restore=none: executing a record again there would repeat its writes")
+    wanted, found = started.environment.fingerprint, facts.fingerprint
+    if wanted is not None and found is not None and wanted != found:
+        raise Untestable(
+            f"the task's first state differs: recorded {wanted[:19]}, here {found[:19]}; the environment's data changed"
+        )
+    if started.protocol != IMPORTED and (digest := tools_digest(environment.tools())) != started.tools_digest:
+        names = differences(started.tools, environment.tools())
+        raise Untestable(f"the tools differ ({names[0][0] if names else digest}): recorded under another version")
+
+
+class _Reexecution:
+    """A fresh environment executes; models are answered from the record, an import's user from its observations."""
+
+    def __init__(
+        self, recording: Recording, environment: Environment, events: Sequence[Event], *, imported: bool
+    ) -> None:
+        self._record = RecordedSource(recording)
+        self._live = LiveSource(environment, {}, Limits())
+        self._said = _user_texts(events) if imported else {}
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        return await self._record.generate(lane, request, command)
+
+    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
+        answer = await self._live.act(lane, request, command)
+        while isinstance(answer, NeedsModel) and request in self._said:
+            answer = await self._live.act(lane, request, replace(command, supplied=_spoken(self._said[request])))
+        return answer
+
+    async def reset(
+        self, lane: str, request: int, seed: int | None, supplied: Completion | None
+    ) -> Opened | NeedsModel:
+        answer = await self._live.reset(lane, request, seed, supplied)
+        while isinstance(answer, NeedsModel) and request in self._said:
+            answer = await self._live.reset(lane, request, seed, _spoken(self._said[request]))
+        return answer
+
+    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
+        return await self._live.evaluate(lane, request, supplied)
+
+    async def check(self, lane: str, action: Action) -> str | None:
+        return await self._live.check(lane, action)
+
+
+def _user_texts(events: Sequence[Event]) -> dict[int, str]:
+    """Return what an import's user said, by the question it answered: acts, and the opening."""
+    said: dict[int, str] = {}
+    for event in events:
+        match event.body:
+            case ActCompleted(request=request, observation=observation):
+                said[request] = observation.content
+            case ResetCompleted(request=request, messages=messages):
+                said[request] = next((m.content for m in reversed(messages) if m.role == "user"), "")
+            case _:
+                pass
+    return said
+
+
+def _spoken(text: str) -> Completion:
+    return Completion(Message("assistant", text))
+
+
+def _untestable(events: Sequence[Event], reason: str) -> ReplayResult:
+    return ReplayResult(events[0].episode, "untestable", 0, len(events) - 1, 0, None, reason)
