@@ -1,0 +1,67 @@
+# Everything that one does with a checkout. Each target makes .venv and installs what it needs, once.
+# `make PYTHON=python3.13 VENV=.venv313 test` runs another Python beside the first.
+
+PYTHON ?= python3
+VENV ?= .venv
+MODELS ?= local
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+INPUTS := pyproject.toml constraints.txt
+
+.PHONY: help demo test quick check view bench test-live readme schemas install clean
+
+help: ## Show these targets.
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: $(VENV)/installed-demo ## Record, replay, verify, explain and re-verify shop episodes (MODELS=scripted: without weights).
+	$(BIN)/spectrace demo --models $(MODELS)
+
+test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Postgres and a real browser among them).
+	$(BIN)/pytest -m "slow and not live" --session-timeout=1500
+	$(BIN)/pytest
+
+quick: $(VENV)/installed-all ## Run the quick tests alone: under a minute.
+	$(BIN)/pytest
+
+check: $(VENV)/installed-all ## What CI runs: format, lint, types, layers, then `make test`.
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+view: $(VENV)/installed-demo ## Open the viewer on spectrace.db (or SPECTRACE_DB) in a browser.
+	$(BIN)/spectrace view
+
+bench: $(VENV)/installed-all ## Measure against other implementations, side by side in the same run.
+	$(BIN)/python tests/benchmarks/append.py
+
+test-live: $(VENV)/installed-all ## Start a real SGLang server on this CPU and run against it: minutes, 3 GB.
+	$(BIN)/pytest -m live --timeout=1500 tests/live
+
+readme: $(VENV)/installed-all ## Rewrite the README's generated section from the commands' own help.
+	$(BIN)/python tests/readme.py
+
+schemas: $(VENV)/installed-all ## Write the JSON Schema of every event type and version that has none yet.
+	$(BIN)/python -m spectrace.store.schemas schemas/events
+
+install: $(VENV)/installed-all ## Install everything that tests need.
+
+clean: ## Remove what the targets made, .venv too. Databases stay.
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "spectrace needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.13 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# `all` holds all of `demo`, so installing it makes both stamps.
+$(VENV)/installed-demo: $(INPUTS) | $(VENV)/pyvenv.cfg
+	$(PIP) -e '.[local,viewer]'
+	@touch $@
+
+$(VENV)/installed-all: $(INPUTS) | $(VENV)/pyvenv.cfg
+	$(PIP) -e '.[all,dev]'
+	@touch $(VENV)/installed-demo $@
