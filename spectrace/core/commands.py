@@ -121,7 +121,6 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
-@dataclass(frozen=True, slots=True)
 class Parallel:
     """Run sub-generators side by side, each on its own lane. Answer: tuple of Completed | Failed in branch order."""
 
