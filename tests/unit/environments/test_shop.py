@@ -1,10 +1,18 @@
 import asyncio
+from importlib.resources import files
 
 import pytest
 
-from spectrace.core.types import Call, Effect, Observation
+from spectrace.core.events import ActCompleted, RepairMade, VerdictGiven
+from spectrace.core.prompts import Prompts
+from spectrace.core.setup import Setup
+from spectrace.core.specagent import SpecAgent
+from spectrace.core.types import Call, Effect, ModelFacts, Observation
 from spectrace.environments.shop import INSTRUCTIONS, TOOLS, open_shop
 from spectrace.environments.shop_tasks import TASKS
+from spectrace.models.script_file import read_script
+from spectrace.runs.drive import Driver
+from spectrace.runs.sources import Limits, LiveSource
 
 WRITES = {"cancel_order", "change_address", "start_return", "refund_order", "exchange_item", "issue_voucher"}
 
@@ -145,3 +153,52 @@ def test_the_first_fingerprint_is_that_of_the_shipped_data():
 
     assert (facts.restore, facts.clock, facts.replies, facts.finish) == ("reset", "none", False, True)
     assert facts.data == (("desk", facts.fingerprint),)
+
+
+class Log:
+    """A log that only remembers."""
+
+    def __init__(self):
+        self.bodies = []
+
+    def write(self, _lane, body):
+        self.bodies.append(body)
+        return len(self.bodies)
+
+    async def settle(self, *, durable): ...
+
+    def act_key(self, position):
+        return position
+
+
+def play_scripts(task_id):
+    async def play():
+        shop = open_shop()
+        task = next(task for task in TASKS if task.id == task_id)
+        facts = shop.prepare(task)
+        scripts = files("spectrace.environments") / "shop_scripts"
+        clients = {role: read_script(str(scripts / f"{role}.json")) for role in ("weak", "strong")}
+        models = tuple(ModelFacts(role, "scripted", role) for role in clients)
+        setup = Setup(task, facts, shop.instructions(task), shop.tools(), Prompts(), models)
+        log = Log()
+        outcome = await Driver(LiveSource(shop, clients, Limits()), log, "live").run(SpecAgent().run(setup))
+        await shop.close()
+        return outcome, log.bodies
+
+    outcome, bodies = asyncio.run(play())
+    verdicts = [body.outcome for body in bodies if isinstance(body, VerdictGiven)]
+    repairs = [body.kind for body in bodies if isinstance(body, RepairMade)]
+    writes = [body.tool for body in bodies if isinstance(body, ActCompleted) and body.effect == "write"]
+    return (outcome.status, outcome.reward), verdicts, repairs, writes
+
+
+@pytest.mark.parametrize(
+    ("task", "verdicts", "repairs", "writes"),
+    [
+        ("cancel-own", ["reject", "accept", "accept"], ["fused"], ["cancel_order"]),
+        ("voucher-late", ["accept", "accept"], [], ["issue_voucher"]),
+        ("cancel-shipped", ["reject"], ["fused"], []),
+    ],
+)
+def test_the_shipped_scripts_play_whole_episodes_to_the_reward(task, verdicts, repairs, writes):
+    assert play_scripts(task) == (("completed", "1.0"), verdicts, repairs, writes)
