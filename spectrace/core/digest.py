@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import orjson
 
+from spectrace.core.types import Task, ToolSpec
+
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 _CHAIN_TAG = b"spectrace.v1"
 
@@ -95,3 +97,13 @@ def header_bytes(  # noqa: PLR0913 - the header is these ten values, in this ord
 def digest_of(parts: Sequence[object] | dict[str, object]) -> str:
     """Return the digest of a canonical JSON value."""
     return digest(canonical(parts))
+
+
+def task_digest(task: Task) -> str:
+    """Return the digest of a task: its id, request and data."""
+    return digest_of([task.id, task.request, task.data])
+
+
+def tools_digest(tools: tuple[ToolSpec, ...]) -> str:
+    """Return the digest of tools as the models see them, with the effects that they were declared with."""
+    return digest_of([[tool.name, tool.description, tool.parameters, tool.effect.value] for tool in tools])

@@ -26,7 +26,7 @@ from spectrace.core.commands import (
     Reset,
     Tell,
 )
-from spectrace.core.digest import digest_of
+from spectrace.core.digest import tools_digest
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -44,7 +44,7 @@ from spectrace.core.events import (
     ResetRequested,
 )
 from spectrace.core.steps import tool_of
-from spectrace.core.types import Attempt, Effect, Evaluation, NeedsModel, ToolSpec, Usage
+from spectrace.core.types import Attempt, Effect, Evaluation, NeedsModel, Usage
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.runs.sources import Source
 
@@ -297,8 +297,3 @@ def _generate_failed(command: Generate, request: int, failure: ModelFailed, orig
         attempts=tuple(attempt for attempt in failure.attempts if isinstance(attempt, Attempt)),
         source=origin,
     )
-
-
-def tools_digest(tools: tuple[ToolSpec, ...]) -> str:
-    """Return the digest of tools as the models see them, with the effects that they were declared with."""
-    return digest_of([[tool.name, tool.description, tool.parameters, tool.effect.value] for tool in tools])

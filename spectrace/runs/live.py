@@ -18,14 +18,14 @@ from typing import Protocol as Port
 
 from spectrace import __version__
 from spectrace.core import commands
-from spectrace.core.digest import digest_of
+from spectrace.core.digest import task_digest, tools_digest
 from spectrace.core.events import EpisodeStarted, Parent, StartedBy, Totals, Versions
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import Setup, setup_of
 from spectrace.core.types import ModelFacts, Outcome, Task
 from spectrace.environments.environment import Environment
 from spectrace.models.client import ModelClient
-from spectrace.runs.drive import Driver, tools_digest
+from spectrace.runs.drive import Driver
 from spectrace.runs.recorder import Recorder, Watcher, now_us
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EpisodeWriter, EventStore
@@ -123,11 +123,6 @@ def started(  # noqa: PLR0913 - everything that an episode is made of
         versions=versions(),
         parent=labels.parent,
     )
-
-
-def task_digest(task: Task) -> str:
-    """Return the digest of a task: its id, request and data."""
-    return digest_of([task.id, task.request, task.data])
 
 
 def started_by() -> StartedBy:

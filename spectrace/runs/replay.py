@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from spectrace.core.commands import Act, Generate
 from spectrace.core.commands import Protocol as Asking
 from spectrace.core.compare import differences
+from spectrace.core.digest import tools_digest
 from spectrace.core.events import (
     ActCompleted,
     EpisodeEnded,
@@ -27,7 +28,7 @@ from spectrace.core.setup import setup_of
 from spectrace.core.types import Action, Completion, Message, NeedsModel, Outcome
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, ReplayDiverged, Untestable
-from spectrace.runs.drive import Driver, tools_digest
+from spectrace.runs.drive import Driver
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
 from spectrace.runs.reverify import REVERIFY, child_reviews, desk_of
