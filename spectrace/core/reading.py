@@ -145,9 +145,9 @@ def _action(setup: Setup, found: dict[str, str]) -> Action:
     match sorted(found):
         case ["arguments", "tool"]:
             return Call(_text(found, "tool"), found["arguments"])
-        case ["reply"] if setup.environment.replies:
+        case ["reply"]:
             return Reply(_text(found, "reply"))
-        case ["finish"] if setup.environment.finish:
+        case ["finish"]:
             return Finish(_text(found, "finish"))
         case names:
             raise _Unreadable(f"expected {_forms(setup)}, found the members {', '.join(names) or 'none'}")
