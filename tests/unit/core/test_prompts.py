@@ -1,0 +1,80 @@
+"""Prompts are data: rendered literally, prefix-stable, recorded whole."""
+
+import pytest
+
+from spectrace.core.prompts import Prompts, fill, history_messages, shown, written
+from spectrace.core.roles import review_messages
+from spectrace.core.types import Call, Effect, History, Message, Observation, Step
+from spectrace.errors import UsageError
+from tests.playbook import change, look, setup
+
+
+def step(position: str, action: Call, observed: str | None) -> Step:
+    return Step(position, action, Effect.READ, None if observed is None else Observation(observed))
+
+
+def test_the_value_survives_its_json():
+    prompts = Prompts(review="$count $steps $categories", observation_limit=10)
+
+    assert Prompts.from_json(prompts.to_json()) == prompts
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"reviw": "x"}', "no template is named 'reviw'"),
+        ('{"review": 3}', "review must be str"),
+        ('{"observation_limit": "3"}', "observation_limit must be int"),
+        ('{"review": "costs $ 5"}', "stray"),
+        ("[]", "expected a JSON object"),
+        ("not json", "not JSON"),
+    ],
+)
+def test_a_bad_prompts_file_is_refused_by_name(text, message):
+    with pytest.raises(UsageError, match=message):
+        Prompts.from_json(text)
+
+
+def test_values_are_filled_in_once_and_literally():
+    assert fill("[$position] $observation", position="$observation", observation="$$ ${position}") == (
+        "[$observation] $$ ${position}"
+    )
+
+
+def test_an_unknown_placeholder_is_named():
+    with pytest.raises(UsageError, match=r"\$nobody is not known"):
+        fill("$nobody", position="s1.1")
+
+
+def test_any_prefix_of_steps_is_a_prefix_of_the_messages():
+    steps = (step("s1.1", look("A"), "red"), step("s1.2", look("B"), "blue"), step("s1.3", change(), None))
+    history = History((Message("user", "go"),))
+    for native in (False, True):
+        whole = history_messages(Prompts(), history, steps, native=native)
+
+        for n in range(3):
+            part = history_messages(Prompts(), history, steps[:n], native=native)
+            assert whole[: len(part)] == part
+
+
+def test_a_long_observation_is_shown_cut_and_says_so():
+    cut = shown(Prompts(observation_limit=30), "a" * 50 + "b" * 50)
+
+    assert cut.startswith("a" * 20 + "\n[cut: 70 of 100 characters not shown]\n")
+    assert cut.endswith("b" * 10)
+
+
+def test_strong_roles_share_everything_up_to_the_question():
+    desk, history = setup(), History((Message("user", "go"),), (step("s1.1", look(), "red"),))
+    messages = review_messages(desk, desk.model("strong"), history, (step("s2.1", change(), None),))
+
+    assert [message.role for message in messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+        "user",
+    ]
+    assert "1. " + written(change()) in messages[-1].content
