@@ -49,36 +49,38 @@ class _Outgoing(Protocol):
 class OpenAIClient:
     """A model behind an OpenAI-compatible server."""
 
+    default_url: ClassVar[str] = OPENAI_URL
+    default_provider: ClassVar[str] = "openai"
     extras: ClassVar[Mapping[str, object]] = {}
     """What the dialect adds to every request body."""
 
     def __init__(  # noqa: PLR0913 - a model's options, each by name
         self,
         name: str,
-        url: str = OPENAI_URL,
+        url: str | None = None,
         *,
         api_key: str | None = None,
         calls: Literal["json", "native"] = "json",
         constrained: bool = True,
         parameters: Mapping[str, object] | None = None,
         timeout_s: float = 600.0,
-        provider: str = "openai",
+        provider: str | None = None,
         retries: int = 3,
         backoff_s: float = 0.5,
     ) -> None:
         """Contact nobody yet. `timeout_s` bounds each attempt; `api_key` is what `keys.key_for` returned."""
+        self._provider = provider or self.default_provider
         if not name:
-            raise UsageError(f"A model is {provider}:NAME[@URL], found no name.")
+            raise UsageError(f"A model is {self._provider}:NAME[@URL], found no name.")
         self.name = name
-        self._endpoint = endpoint(url, api_key)
-        self._provider = provider
+        self._endpoint = endpoint(url or self.default_url, api_key)
         self._calls = calls
         self._constrained = constrained
         self._parameters: dict[str, object] = {"temperature": 0, **(parameters or {})}
         self._timeout_s = timeout_s
         self._retries = retries
         self._backoff_s = backoff_s
-        self._own_host = is_own_host(provider, self._endpoint.url)
+        self._own_host = is_own_host(self._provider, self._endpoint.url)
         self._sdk = self._connect()
 
     def _connect(self) -> openai.AsyncOpenAI:
@@ -127,7 +129,7 @@ class OpenAIClient:
     async def _listing(self) -> list[dict[str, object]]:
         """Return the entries of GET /models, or none where the server has no such page."""
         try:
-            listed = chat.read_object(await self._get("models", self._timeout_s)).get("data")
+            listed = chat.read_object(await self._get("/models", self._timeout_s)).get("data")
         except chat.InvalidReply:
             return []
         except Failure as failure:
@@ -150,7 +152,7 @@ class OpenAIClient:
         while True:
             begun = time.monotonic_ns()
             try:
-                text = await self._post("chat/completions", data)
+                text = await self._post("/chat/completions", data)
             except Failure as failure:
                 error = self._endpoint.scrub(failure.message)
                 attempts.append(Attempt(_us(begun - started), _us(time.monotonic_ns() - begun), error))
@@ -202,7 +204,7 @@ class OpenAIClient:
     async def _get(self, path: str, timeout_s: float) -> str:
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._sdk.get(self._path(path), cast_to=str)
+                return await self._sdk.get(path, cast_to=str)
         except (openai.APIError, TimeoutError) as error:
             raise failure_of(error, self.name, self._endpoint.url) from None
 
@@ -210,17 +212,14 @@ class OpenAIClient:
         try:
             # httpx bounds each read; a server that trickles bytes is bounded by this.
             async with asyncio.timeout(self._timeout_s):
-                return await self._sdk.post(self._path(path), cast_to=str, body=body)
+                return await self._sdk.post(path, cast_to=str, body=body)
         except (openai.APIError, TimeoutError) as error:
             raise failure_of(error, self.name, self._endpoint.url) from None
-
-    def _path(self, path: str) -> str:
-        return f"/{path}"
 
     async def _unknown_model(self, failure: Failure) -> Failure:
         """Add the models that there are, if the server says."""
         try:
-            listed = chat.read_object(await self._get("models", _LIST_MODELS_S)).get("data")
+            listed = chat.read_object(await self._get("/models", _LIST_MODELS_S)).get("data")
         except (Failure, chat.InvalidReply):
             listed = None
         names = (

