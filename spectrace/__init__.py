@@ -1,3 +1,63 @@
-"""Record, replay, re-verify and audit agents whose steps a weak model drafts and a strong model reviews."""
+"""Record, replay, re-verify and audit agents whose steps a weak model drafts and a strong model reviews.
+
+The public names load on first use, so that reading a log imports no model SDK.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from spectrace.core.baselines import StrongOnly, WeakOnly
+    from spectrace.core.prompts import Prompts
+    from spectrace.core.specagent import SpecAgent
+    from spectrace.environments.functions import FunctionEnvironment as Environment
+    from spectrace.environments.functions import Task, tool
+    from spectrace.library import replay, reverify, run
+    from spectrace.models.scripted import ScriptedModel
+    from spectrace.store.sql import open_store
+
+_HOMES = {
+    "Environment": ("spectrace.environments.functions", "FunctionEnvironment"),
+    "Prompts": ("spectrace.core.prompts", "Prompts"),
+    "ScriptedModel": ("spectrace.models.scripted", "ScriptedModel"),
+    "SpecAgent": ("spectrace.core.specagent", "SpecAgent"),
+    "StrongOnly": ("spectrace.core.baselines", "StrongOnly"),
+    "Task": ("spectrace.environments.functions", "Task"),
+    "WeakOnly": ("spectrace.core.baselines", "WeakOnly"),
+    "open_store": ("spectrace.store.sql", "open_store"),
+    "replay": ("spectrace.library", "replay"),
+    "reverify": ("spectrace.library", "reverify"),
+    "run": ("spectrace.library", "run"),
+    "tool": ("spectrace.environments.functions", "tool"),
+}
+
+__all__ = [
+    "Environment",
+    "Prompts",
+    "ScriptedModel",
+    "SpecAgent",
+    "StrongOnly",
+    "Task",
+    "WeakOnly",
+    "open_store",
+    "replay",
+    "reverify",
+    "run",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    if name not in _HOMES:
+        msg = f"module 'spectrace' has no attribute {name!r}; its names are {', '.join(__all__)}"
+        raise AttributeError(msg)
+    module, attribute = _HOMES[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__, "__version__"]

@@ -18,6 +18,8 @@ def differences(
     recorded: object, found: object, path: str = "", skip: frozenset[str] = frozenset()
 ) -> list[Difference]:
     """Return every difference between two values of the vocabulary, in field order; `skip` leaves out more fields."""
+    if isinstance(recorded, str) and isinstance(found, str):  # a str and a StrEnum of the same text are the same
+        return [] if str(recorded) == str(found) else [(path, *_around(recorded, found))]
     if recorded == found and type(recorded) is type(found):
         return []
     if type(recorded) is not type(found):
@@ -33,8 +35,6 @@ def differences(
         ]
     if isinstance(recorded, tuple) and isinstance(found, tuple):
         return _tuple_differences(recorded, found, path, skip)
-    if isinstance(recorded, str) and isinstance(found, str):
-        return [(path, *_around(recorded, found))]
     return [(path, _short(recorded), _short(found))]
 
 
