@@ -1,0 +1,207 @@
+"""What the audit answers with: frozen values, no rows and no SQL. Times are UTC microseconds (`_at`).
+
+The command line and the viewer draw these and nothing else.
+"""
+
+from dataclasses import dataclass
+
+from spectrace.core.types import Action, Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which episodes. Every condition must hold; an empty one asks nothing."""
+
+    status: tuple[str, ...] = ()
+    """completed, truncated, failed, interrupted, running."""
+    env: tuple[str, ...] = ()
+    protocol: tuple[str, ...] = ()
+    model: tuple[str, ...] = ()
+    """A part of the name of any of the episode's models."""
+    task: tuple[str, ...] = ()
+    project: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    run: tuple[str, ...] = ()
+    rejected: bool = False
+    """Only episodes in which a verdict rejected something."""
+    tool: tuple[str, ...] = ()
+    """Only episodes in which one of these tools was drafted or called."""
+    grep: str | None = None
+    """Only episodes that hold this text in any event, upper and lower case alike."""
+    since: int | None = None
+    until: int | None = None
+    limit: int | None = None
+    after: str | None = None
+    """Go on after this episode of the same listing."""
+    sort: str = "-started_at"
+    """A field of EpisodeSummary; a dash in front turns the order round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeSummary:
+    """One line about an episode."""
+
+    episode: str
+    started_at: int
+    ended_at: int | None
+    status: str
+    """completed, truncated, failed, interrupted, running."""
+    end_reason: str | None
+    env: str
+    task: str
+    trial: int
+    protocol: str
+    weak: str | None
+    strong: str | None
+    project: str
+    labels: tuple[tuple[str, str], ...]
+    run: str | None
+    events: int
+    steps: int
+    segments: int
+    reviews: int
+    writes: int
+    rejections: int
+    unusable: int
+    repairs: int
+    weak_calls: int
+    strong_calls: int
+    reward: str | None
+    cost_usd: str | None = None
+    """Unknown until the cost model has prices."""
+    parent: str | None = None
+    """The episode that this one was forked from, re-verifies or goes on with."""
+    origin: str | None = None
+    """The file that it was imported from."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """One line of a timeline. `summary` is recorded text: show it as `visible` makes it."""
+
+    seq: int
+    at: int
+    lane: str
+    type: str
+    effect: str | None
+    authority: str | None
+    outcome: str | None
+    tool: str | None
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventDetail:
+    """One event in full. `header` and `body` as people read them, `stored_*` as the chain covers them."""
+
+    episode: str
+    seq: int
+    type: str
+    version: int
+    at: int
+    lane: str
+    effect: str | None
+    authority: str | None
+    outcome: str | None
+    tool: str | None
+    body: str
+    """JSON text, indented, every long text and message in its place; `null` when erased."""
+    link: str
+    """This event's link of the chain, hex."""
+    stored_header: str
+    stored_body: str | None
+    """Canonical JSON text: long texts and messages by reference. None when erased."""
+    salt: str | None
+    """Hex."""
+
+    @property
+    def erased(self) -> bool:
+        """Whether the body was erased."""
+        return self.stored_body is None
+
+
+@dataclass(frozen=True, slots=True)
+class WhyStep:
+    """One step of a reviewed segment, as drafted, or one action of its repair."""
+
+    number: int
+    position: str
+    action: Action
+    effect: str
+    observation: Observation | None
+    """None where it never ran."""
+    held: bool
+    fate: str
+    """committed, discarded, open."""
+    seq: int
+    """The event that wrote the step."""
+    act_seq: int | None
+    """The act.requested event, where it reached the environment."""
+    reasoning: str | None = None
+    objection: str | None = None
+    """Why it was never sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyItem:
+    """One review and all that led to it and followed from it."""
+
+    episode: str
+    request: str
+    """What the user asked for."""
+    segment: int
+    verdict_seq: int
+    review_seq: int | None
+    drafted: int
+    accepted: int
+    decision: str
+    """accept, reject, unusable."""
+    status: str
+    cause: str | None
+    category: str | None
+    reason: str | None
+    raw: str
+    weak: str | None
+    strong: str | None
+    earlier: int
+    """Steps that stood in the history before the segment."""
+    closed: str | None
+    """Why the segment closed."""
+    steps: tuple[WhyStep, ...]
+    repair_seq: int | None
+    repair_kind: str | None
+    fused_unusable: str | None
+    repair: tuple[WhyStep, ...]
+    end_status: str
+    end_reason: str | None
+    reward: str | None
+
+    @property
+    def rejected(self) -> WhyStep | None:
+        """The first rejected step; None where every step stands."""
+        if self.decision == "accept" or self.accepted >= len(self.steps):
+            return None
+        return self.steps[self.accepted]
+
+    @property
+    def repair_outcome(self) -> str | None:
+        """ok, error, indeterminate or never: of the repair's last action that was sent."""
+        if not self.repair:
+            return None
+        sent = [step for step in self.repair if step.act_seq is not None]
+        if not sent:
+            return "never"
+        last = sent[-1].observation
+        return "indeterminate" if last is None else "error" if last.error else "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionCount:
+    """How often drafts were rejected (or their review was unusable) for the same reason."""
+
+    key: tuple[str, ...]
+    """One value for each thing counted by, in the order asked."""
+    n: int
+    episodes: int
+    example: str
+    """`EP:SEQ` of the most recent one."""

@@ -1,0 +1,187 @@
+"""The listing of episodes: rows and ends -> summaries, filtered, sorted and paged.
+
+An ended episode is told by its first and last event; only what its header does not say (unfinished totals, a tool, a
+text) makes it be read whole.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from itertools import islice
+
+from spectrace.audit.answers import EpisodeSummary, Filters
+from spectrace.audit.lines import plain
+from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
+from spectrace.core.fold import tally
+from spectrace.errors import StoreError, UsageError
+from spectrace.store.event_store import EventStore
+from spectrace.store.listing import Listable, Listed, listed
+
+_UNREAD = "?"
+"""In place of what an event 0 that cannot be read would have said."""
+_SORTABLE = tuple(item.name for item in fields(EpisodeSummary) if item.name != "labels")
+
+
+def summaries(store: Listable, filters: Filters) -> Iterator[EpisodeSummary]:
+    """Yield the episodes that pass the filters, in their order."""
+    found = _passing(store, filters)
+    if filters.sort != "-started_at":
+        found = iter(_sorted(found, filters.sort))
+    if filters.after is not None:
+        found = _after(found, store.resolve(filters.after))
+    return islice(found, filters.limit)
+
+
+def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
+    """Return one line about an episode."""
+    row, started, ended = listed_.row, _started(listed_), _ended(listed_)
+    totals = ended.totals if ended is not None else _counted(store, row.episode)
+    models = {facts.role: f"{facts.provider}:{facts.name}" for facts in started.models} if started else {}
+    return EpisodeSummary(
+        episode=row.episode,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        status=ended.outcome if ended is not None else row.state,
+        end_reason=ended.reason if ended is not None else None,
+        env=started.environment.name if started else _UNREAD,
+        task=started.task.id if started else _UNREAD,
+        trial=started.trial if started else 0,
+        protocol=started.protocol if started else _UNREAD,
+        weak=models.get("weak"),
+        strong=models.get("strong"),
+        project=started.project if started else _UNREAD,
+        labels=started.labels if started else (),
+        run=started.run if started else None,
+        events=row.events,
+        steps=totals.steps,
+        segments=totals.segments,
+        reviews=totals.reviews,
+        writes=totals.writes,
+        rejections=totals.rejections,
+        unusable=totals.unusable,
+        repairs=totals.repairs,
+        weak_calls=totals.weak_calls,
+        strong_calls=totals.strong_calls,
+        reward=ended.reward if ended is not None else None,
+        parent=started.parent.episode if started and started.parent else None,
+        origin=started.origin.file if started and started.origin else None,
+    )
+
+
+def _started(found: Listed) -> EpisodeStarted | None:
+    return found.first.body if found.first is not None and isinstance(found.first.body, EpisodeStarted) else None
+
+
+def _ended(found: Listed) -> EpisodeEnded | None:
+    return found.ended.body if found.ended is not None and isinstance(found.ended.body, EpisodeEnded) else None
+
+
+def _counted(store: EventStore, episode: str) -> Totals:
+    """Count what an episode without an end has done so far."""
+    totals = Totals()
+    try:
+        for event in store.read(episode):
+            totals = tally(totals, event.body)
+    except StoreError:  # as far as it can be read; `verify` says what is wrong
+        return totals
+    return totals
+
+
+def _passing(store: Listable, filters: Filters) -> Iterator[EpisodeSummary]:
+    tests = _tests(filters)
+    for found in listed(store, since=filters.since, until=filters.until):
+        started = _started(found)
+        if started is None and tests:
+            continue
+        if started is not None and not _fits(started, filters):
+            continue
+        one = summary(found, store)
+        if all(test(one, store) for test in tests):
+            yield one
+
+
+def _fits(started: EpisodeStarted, filters: Filters) -> bool:
+    """Whether event 0 fits: asked first, because it costs nothing more."""
+    names = [f"{facts.provider}:{facts.name}" for facts in started.models]
+    return (
+        _among(started.environment.name, filters.env)
+        and _among(started.protocol, filters.protocol)
+        and _among(started.task.id, filters.task)
+        and _among(started.project, filters.project)
+        and _among(started.run, filters.run)
+        and set(filters.labels) <= set(started.labels)
+        and (not filters.model or any(part in name for part in filters.model for name in names))
+    )
+
+
+def _among(value: str | None, wanted: tuple[str, ...]) -> bool:
+    return not wanted or value in wanted
+
+
+Test = Callable[[EpisodeSummary, EventStore], bool]
+
+
+def _tests(filters: Filters) -> list[Test]:
+    """Return the tests that need a summary or the events, the cheap ones first."""
+    tests: list[Test] = []
+    if filters.status:
+        tests.append(lambda one, _: one.status in filters.status)
+    if filters.rejected:
+        tests.append(lambda one, _: one.rejections > 0)
+    if filters.tool:
+        tests.append(lambda one, store: any(_uses(event, filters.tool) for event in store.read(one.episode)))
+    if filters.grep is not None:
+        wanted = filters.grep.casefold()
+        tests.append(lambda one, store: any(wanted in text for text in _texts(store.read(one.episode))))
+    return tests
+
+
+def _uses(event: Event, tools: tuple[str, ...]) -> bool:
+    return isinstance(event.body, StepDrafted | ActRequested) and event.body.tool in tools
+
+
+def _texts(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        yield from _leaves(plain(event.body))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value.casefold()
+        case dict():
+            for item in value.values():
+                yield from _leaves(item)
+        case list():
+            for item in value:
+                yield from _leaves(item)
+        case _:
+            return
+
+
+def _sorted(found: Iterable[EpisodeSummary], sort: str) -> list[EpisodeSummary]:
+    """Sort by a field; episodes without a value come last either way."""
+    name, backwards = sort.removeprefix("-"), sort.startswith("-")
+    if name not in _SORTABLE:
+        raise UsageError(f"episodes cannot be sorted by {name!r}; they can by {', '.join(_SORTABLE)}.")
+    every = list(found)
+    known = [one for one in every if getattr(one, name) is not None]
+    known.sort(key=lambda one: _order(getattr(one, name)), reverse=backwards)
+    return known + [one for one in every if getattr(one, name) is None]
+
+
+def _order(value: object) -> tuple[int, object]:
+    """Numbers, also those kept as text (a reward), sort as numbers, before any other text."""
+    try:
+        return 0, json.loads(value) if isinstance(value, str) and value[:1].isdigit() else float(str(value))
+    except ValueError:
+        return 1, str(value)
+
+
+def _after(found: Iterable[EpisodeSummary], episode: str) -> Iterator[EpisodeSummary]:
+    iterator = iter(found)
+    for one in iterator:
+        if one.episode == episode:
+            yield from iterator
+            return
+    raise UsageError(f"episode {episode} is not in this listing: `after` goes on with the same filters.")

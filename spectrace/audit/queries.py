@@ -1,0 +1,212 @@
+"""The questions that the command line and the viewer ask of a log; typed answers, see `answers`.
+
+    with open_reader("sqlite:///spectrace.db") as reader:
+        for one in reader.episodes(Filters(rejected=True)):
+            print(reader.why(one.episode))
+
+A reader never writes: SQLite is opened read-only, and nothing named in a recording is run.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from spectrace.audit import episodes
+from spectrace.audit.answers import (
+    EpisodeSummary,
+    EventDetail,
+    EventLine,
+    Filters,
+    RejectionCount,
+    WhyItem,
+    WhyStep,
+)
+from spectrace.audit.lines import line, plain, tool_name
+from spectrace.audit.why import segment_starts, why_items
+from spectrace.core.deeds import Deed, changes_state, deeds
+from spectrace.core.events import Event, GenerateRequested
+from spectrace.core.fold import Episode, fold
+from spectrace.core.types import Message
+from spectrace.errors import UsageError
+from spectrace.store.event_store import StoredEvent
+from spectrace.store.listing import Listable
+from spectrace.store.sql import open_store
+
+__all__ = [
+    "EpisodeSummary",
+    "EventDetail",
+    "EventLine",
+    "Filters",
+    "Reader",
+    "RejectionCount",
+    "WhyItem",
+    "WhyStep",
+    "open_reader",
+]
+
+REJECTIONS_BY = ("category", "tool", "env", "cause")
+
+
+def open_reader(url: str) -> "Reader":
+    """Open a database for reading: `sqlite:///FILE`, `postgresql://...` or a path."""
+    return Reader(open_store(url, read_only=True))
+
+
+class Reader:
+    """Asks one store."""
+
+    def __init__(self, store: Listable) -> None:
+        """Read `store`; closing the reader closes it."""
+        self.store = store
+
+    def __enter__(self) -> Self:
+        """Use in a `with` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Release the connections."""
+        self.store.close()
+
+    def resolve(self, prefix: str) -> str:
+        """Return the one episode whose id starts so; raise EpisodeNotFound otherwise."""
+        return self.store.resolve(prefix)
+
+    def episodes(self, filters: Filters | None = None) -> list[EpisodeSummary]:
+        """Return the episodes that pass the filters."""
+        return list(self.iter_episodes(filters))
+
+    def iter_episodes(self, filters: Filters | None = None) -> Iterator[EpisodeSummary]:
+        """Yield the episodes that pass the filters, as they are found."""
+        return episodes.summaries(self.store, filters or Filters())
+
+    def state(self, episode: str) -> str:
+        """Return running, interrupted or ended."""
+        return self.store.row(episode).state
+
+    def episode(self, episode: str) -> Episode:
+        """Return an episode as its events tell it."""
+        return fold(self.store.read(episode))
+
+    def events(self, episode: str, start: int = 0) -> list[Event]:
+        """Return the events themselves."""
+        return list(self.store.read(episode, start))
+
+    def timeline(self, episode: str, start: int = 0) -> list[EventLine]:
+        """Return one line for each event from `start` on."""
+        return [line(event) for event in self.store.read(episode, start)]
+
+    def event(self, episode: str, seq: int) -> EventDetail:
+        """Return one event in full."""
+        event = self._event(episode, seq)
+        return _detail(event, next(self.store.stored(episode, seq)))
+
+    def details(self, episode: str) -> Iterator[EventDetail]:
+        """Yield every event in full."""
+        for event, stored in zip(self.store.read(episode), self.store.stored(episode), strict=True):
+            yield _detail(event, stored)
+
+    def prompt(self, episode: str, seq: int) -> tuple[Message, ...]:
+        """Return the exact messages of a generate.requested; of an answer, those of its question."""
+        event = self._event(episode, seq)
+        asked = getattr(event.body, "request", None)
+        if not isinstance(event.body, GenerateRequested) and isinstance(asked, int):
+            event = self._event(episode, asked)
+        if not isinstance(event.body, GenerateRequested):
+            raise UsageError(
+                f"event {seq} of {episode} is {event.type}: only a generate.requested, or its answer, has a prompt."
+            )
+        return event.body.messages
+
+    def why(self, episode: str, seq: int | None = None) -> list[WhyItem]:
+        """Return the reviews that did not accept everything; with `seq`, the review of the segment that it lies in."""
+        events = self.events(episode)
+        items = why_items(events)
+        if seq is None:
+            return [item for item in items if item.decision != "accept"]
+        if not 0 <= seq < len(events):
+            raise UsageError(f"episode {episode} has the events 0 to {len(events) - 1}, not {seq}.")
+        begun = [segment for segment, start in segment_starts(events).items() if start <= seq]
+        found = [item for item in items if begun and item.segment == begun[-1]]
+        if not found:
+            where = f"segment {begun[-1]}, which was not reviewed" if begun else "no segment"
+            raise UsageError(f"event {seq} of {episode} lies in {where}: there is no verdict to explain.")
+        return found
+
+    def rejections(self, by: Sequence[str] = ("category",), filters: Filters | None = None) -> list[RejectionCount]:
+        """Count rejections, and unusable reviews apart from them, by category, tool, env or cause; most first."""
+        unknown = [name for name in by if name not in REJECTIONS_BY]
+        if unknown:
+            raise UsageError(f"rejections are counted by {', '.join(REJECTIONS_BY)}; not by {', '.join(unknown)}.")
+        counts: Counter[tuple[str, ...]] = Counter()
+        where: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+        for one in self.iter_episodes(filters):
+            for item in self.why(one.episode) if one.rejections or one.unusable else ():
+                key = tuple(_rejection_key(name, one, item) for name in by)
+                counts[key] += 1
+                where.setdefault(key, []).append((one.episode, item.verdict_seq))
+        return [
+            RejectionCount(key, n, len({episode for episode, _ in where[key]}), "{}:{}".format(*where[key][0]))
+            for key, n in sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
+        ]
+
+    def actions(self, filters: Filters | None = None, *, reads: bool = False) -> Iterator[Deed]:
+        """Yield the ledger of the episodes: what changed or may have changed something, what was drafted and never ran.
+
+        `filters.tool` chooses the actions of that tool. Plain reads are left out unless asked for.
+        """
+        filters = filters or Filters()
+        for one in self.iter_episodes(replace(filters, tool=())):
+            for deed in deeds(self.store.read(one.episode)):
+                fits = not filters.tool or deed.tool in filters.tool
+                if fits and (reads or changes_state(deed)):
+                    yield deed
+
+    def _event(self, episode: str, seq: int) -> Event:
+        row = self.store.row(episode)
+        found = next(iter(self.store.read(episode, seq)), None) if 0 <= seq < row.events else None
+        if found is None or found.seq != seq:
+            raise UsageError(f"episode {episode} has the events 0 to {row.events - 1}, not {seq}.")
+        return found
+
+
+def _rejection_key(by: str, one: EpisodeSummary, item: WhyItem) -> str:
+    match by:
+        case "category":
+            return item.category or item.decision
+        case "tool":
+            return tool_name(item.rejected.action) if item.rejected else "-"
+        case "env":
+            return one.env
+        case _:
+            return item.cause or "-"
+
+
+def _detail(event: Event, stored: StoredEvent) -> EventDetail:
+    header = json.loads(stored.header)
+    effect, authority, outcome, tool = header[6:]
+    return EventDetail(
+        episode=event.episode,
+        seq=event.seq,
+        type=event.type,
+        version=event.version,
+        at=event.at,
+        lane=event.lane,
+        effect=effect,
+        authority=authority,
+        outcome=outcome,
+        tool=tool,
+        body=json.dumps(plain(event.body), indent=2, ensure_ascii=False),
+        link=stored.link.hex(),
+        stored_header=stored.header.decode(),
+        stored_body=None if stored.body is None else stored.body.decode("utf-8", "replace"),
+        salt=None if stored.salt is None else stored.salt.hex(),
+    )
