@@ -1,0 +1,141 @@
+"""Long texts as content-addressed blobs. Counterpart of `codec`, which decides nothing about length.
+
+A text of 256 UTF-8 bytes or more, and any text with lone surrogates, leaves its body: the body holds
+`{"$blob": "sha256:..."}`, the blob holds the bytes once, whoever says them again. That is safe to tell apart
+from a value because bodies hold no dictionaries of the user's: foreign JSON is always kept as text.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from spectrace.core.digest import text_bytes
+from spectrace.errors import StoreError
+
+INLINE_BYTES = 256
+"""Texts below this stay in their body. Measured: smaller bodies cost more as rows than they save."""
+
+REFERENCE = "$blob"
+_PREFIX = "sha256:"
+_WTF8 = "wtf-8"
+
+
+@dataclass(slots=True)
+class _Known:
+    """A text seen lately: its reference, its digest, and whether its blob is committed."""
+
+    reference: dict[str, str]
+    digest: bytes
+    committed: bool = False
+
+
+class TextReferences:
+    """Turn texts into what a body holds, remembering the long ones so that each is hashed and sent once.
+
+    `fresh` collects the blobs that the coming transaction must insert; call `committed` or `rolled_back` after it.
+    """
+
+    def __init__(self, capacity_chars: int = 32 << 20) -> None:
+        """Bound the memory by the characters of the remembered texts."""
+        self.fresh: dict[bytes, bytes] = {}
+        self._capacity = capacity_chars
+        self._size = 0
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._waiting: list[_Known] = []
+
+    def refer(self, text: str) -> str | dict[str, str]:
+        """Return the text itself, or a reference to its blob."""
+        if len(text) < INLINE_BYTES and text.isascii():
+            return text
+        known = self._known.get(text)
+        if known is None:
+            data, codec = text_bytes(text)
+            if len(data) < INLINE_BYTES and codec != _WTF8:
+                return text
+            known = self._remember(text, data, codec)
+            self._send(known, data)
+        else:
+            self._known.move_to_end(text)
+            if not known.committed and known.digest not in self.fresh:
+                self._send(known, text_bytes(text)[0])
+        return known.reference
+
+    def committed(self) -> None:
+        """Note that the fresh blobs are in the database."""
+        for known in self._waiting:
+            known.committed = True
+        self.rolled_back()
+
+    def rolled_back(self) -> None:
+        """Forget the fresh blobs: they will be sent again when they are needed again."""
+        self._waiting.clear()
+        self.fresh = {}
+
+    def _send(self, known: _Known, data: bytes) -> None:
+        self.fresh[known.digest] = data
+        self._waiting.append(known)
+
+    def _remember(self, text: str, data: bytes, codec: str) -> _Known:
+        digest = hashlib.sha256(data).digest()
+        reference = {REFERENCE: _PREFIX + digest.hex()}
+        if codec == _WTF8:
+            reference["codec"] = codec
+        known = self._known[text] = _Known(reference, digest)
+        self._size += len(text)
+        while self._size > self._capacity:
+            self._size -= len(self._known.popitem(last=False)[0])
+        return known
+
+
+def digest_bytes(digest: str) -> bytes:
+    """Return the 32 bytes of `sha256:<hex>`; raise StoreError for anything else."""
+    try:
+        data = bytes.fromhex(digest.removeprefix(_PREFIX)) if digest.startswith(_PREFIX) else b""
+    except ValueError:
+        data = b""
+    if len(data) != hashlib.sha256().digest_size:
+        raise StoreError(f"a digest is `sha256:` and 64 hex digits, not {digest[:80]!r}.")
+    return data
+
+
+def references(value: object) -> Iterable[str]:
+    """Yield the digest of every blob that a decoded body refers to."""
+    match value:
+        case {"$blob": str(digest)}:
+            yield digest
+        case dict():
+            for item in value.values():
+                yield from references(item)
+        case list():
+            for item in value:
+                yield from references(item)
+        case _:
+            return
+
+
+def resolved(value: object, blobs: Mapping[str, bytes]) -> object:
+    """Return the body with every reference replaced by its text; raise StoreError for a missing or altered blob."""
+    match value:
+        case {"$blob": str(digest), "codec": str(codec)}:
+            return _text(digest, codec, blobs)
+        case {"$blob": str(digest)}:
+            return _text(digest, "utf-8", blobs)
+        case dict():
+            return {key: resolved(item, blobs) for key, item in value.items()}
+        case list():
+            return [resolved(item, blobs) for item in value]
+        case _:
+            return value
+
+
+def _text(digest: str, codec: str, blobs: Mapping[str, bytes]) -> str:
+    data = blobs.get(digest)
+    if data is None:
+        raise StoreError(f"blob {digest} is missing from the database: `spectrace verify` lists what it belongs to.")
+    if hashlib.sha256(data).digest() != digest_bytes(digest):
+        raise StoreError(f"blob {digest} holds other bytes than its name says: it was altered or damaged.")
+    try:
+        return data.decode("utf-8", "surrogatepass" if codec == _WTF8 else "strict")
+    except UnicodeDecodeError as error:
+        raise StoreError(f"blob {digest} is referred to as {codec} text but is not: {error}.") from error

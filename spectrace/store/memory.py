@@ -1,0 +1,149 @@
+"""MemoryEventStore: the twin of SqlEventStore for tests and throw-away runs. The same codec, the same bytes.
+
+It keeps encoded rows, not events, so that whatever the codec would refuse or lose shows here too.
+"""
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from spectrace.core.digest import first_link
+from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateRequested
+from spectrace.errors import Conflict, EpisodeNotFound, StoreError
+from spectrace.store.blobs import TextReferences, digest_bytes
+from spectrace.store.codec import BodyEncoder
+from spectrace.store.event_store import EpisodeRow, Pending, StoredEvent
+from spectrace.store.messages import MessageWriter
+from spectrace.store.names import check_episode_id, not_found
+from spectrace.store.rows import EpisodeChain, EpisodeReader, Row, Salts, messages_of, random_salt
+
+
+@dataclass(slots=True)
+class _Log:
+    """One episode's rows and whether somebody writes it."""
+
+    started_at: int
+    rows: list[Row] = field(default_factory=list)
+    ended_at: int | None = None
+    held: bool = True
+
+
+class MemoryWriter:
+    """The one writer of an episode in memory."""
+
+    def __init__(self, log: _Log, chain: EpisodeChain, texts: TextReferences, blobs: dict[bytes, bytes]) -> None:
+        """Write to `log` through `chain`."""
+        self._log = log
+        self._chain = chain
+        self._texts = texts
+        self._blobs = blobs
+
+    def append(self, events: Sequence[Pending], *, durable: bool) -> None:  # noqa: ARG002 - memory has one class
+        """Keep the events; all of them or none."""
+        if not self._log.held:
+            raise StoreError(
+                f"the writer of {self._chain.episode} was closed; nothing more can be appended through it."
+            )
+        if self._chain.seq != len(self._log.rows):
+            raise Conflict(f"{self._chain.episode} was written by somebody else since event {self._chain.seq}.")
+        try:
+            rows = self._chain.stage(events)
+        except BaseException:
+            self._chain.rollback()
+            raise
+        self._blobs.update(self._texts.fresh)
+        self._log.rows.extend(rows)
+        self._chain.commit()
+        ends = [pending.at for pending in events if isinstance(pending.body, EpisodeEnded)]
+        if ends:
+            self._log.ended_at = ends[-1]
+
+    def renew(self) -> None:
+        """Do nothing: memory dies with its writer."""
+
+    def close(self) -> None:
+        """Let the episode go."""
+        self._log.held = False
+
+
+class MemoryEventStore:
+    """A log of episodes in this process's memory."""
+
+    def __init__(self, salts: Salts = random_salt) -> None:
+        """Start empty."""
+        self._salts = salts
+        self._logs: dict[str, _Log] = {}
+        self._blobs: dict[bytes, bytes] = {}
+        self._texts = TextReferences()
+        self._encoder = BodyEncoder(self._texts)
+
+    def create(self, episode: str, started: EpisodeStarted, at: int) -> MemoryWriter:
+        """Begin an episode with its event 0."""
+        check_episode_id(episode)
+        if episode in self._logs:
+            raise Conflict(f"{episode} exists already; an episode id is used once.")
+        log = _Log(at)
+        chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, MessageWriter())
+        writer = MemoryWriter(log, chain, self._texts, self._blobs)
+        writer.append([Pending(0, "", at, started)], durable=True)
+        self._logs[episode] = log
+        return writer
+
+    def reopen(self, episode: str) -> MemoryWriter:
+        """Go on writing an episode that nobody writes; raise Conflict while somebody does."""
+        log = self._log(episode)
+        if log.held and log.ended_at is None:
+            raise Conflict(f"{episode} is being written: wait, or end it.")
+        chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages_of(self.read(episode)))
+        chain.resume(len(log.rows), log.rows[-1].link)
+        log.held = True
+        return MemoryWriter(log, chain, self._texts, self._blobs)
+
+    def resolve(self, prefix: str) -> str:
+        """Return the one episode whose id starts so."""
+        if prefix in self._logs:
+            return prefix
+        found = sorted(episode for episode in self._logs if prefix and episode.startswith(prefix))
+        if len(found) != 1:
+            raise not_found(prefix, found)
+        return found[0]
+
+    def row(self, episode: str) -> EpisodeRow:
+        """Return an episode's row."""
+        log = self._log(episode)
+        state = "ended" if log.ended_at is not None else "running" if log.held else "interrupted"
+        head = log.rows[-1].link if log.rows else first_link(episode)
+        host, pid = socket.gethostname(), os.getpid()
+        return EpisodeRow(episode, state, log.started_at, log.ended_at, len(log.rows), head, host, pid)
+
+    def read(self, episode: str, start: int = 0) -> Iterator[Event]:
+        """Yield an episode's events from `start` on."""
+        rows = self._log(episode).rows
+
+        def earlier() -> list[Row]:
+            return [row for row in rows[:start] if row.type == GenerateRequested.TYPE]
+
+        reader = EpisodeReader(episode, self._fetch, earlier)
+        yield from reader.events(rows[start:])
+
+    def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
+        """Yield an episode's events as their bytes."""
+        for row in self._log(episode).rows[start:]:
+            yield row.stored(episode)
+
+    def blob(self, digest: str) -> bytes | None:
+        """Return the bytes of a blob, or None."""
+        return self._blobs.get(digest_bytes(digest))
+
+    def close(self) -> None:
+        """Keep everything: the store may be read after it is closed."""
+
+    def _log(self, episode: str) -> _Log:
+        if episode not in self._logs:
+            raise EpisodeNotFound(f"no episode {episode!r} here; `spectrace ls` lists them.")
+        return self._logs[episode]
+
+    def _fetch(self, digests: set[str]) -> dict[str, bytes]:
+        found = {digest: self._blobs.get(digest_bytes(digest)) for digest in digests}
+        return {digest: data for digest, data in found.items() if data is not None}

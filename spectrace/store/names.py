@@ -1,0 +1,88 @@
+"""Names: what an episode id may look like, and the small integers of types and tools."""
+
+import re
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from spectrace.errors import EpisodeNotFound, StoreError, UsageError
+from spectrace.store import tables
+
+_EPISODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+SHOWN_CANDIDATES = 5
+
+
+def check_episode_id(episode: str) -> None:
+    """Refuse an id that could not be typed, prefixed or written as `EP:SEQ`."""
+    if not _EPISODE.fullmatch(episode):
+        raise UsageError(
+            "an episode id is 1 to 128 letters, digits, dots, dashes and underscores, the first a letter or digit, "
+            f"not {episode[:80]!r}."
+        )
+
+
+def not_found(prefix: str, found: Sequence[str]) -> EpisodeNotFound:
+    """Return the error for a prefix that fits no episode, or several (give one more than are shown)."""
+    if not found:
+        return EpisodeNotFound(f"no episode has the id or prefix {prefix[:80]!r}; `spectrace ls` lists them.")
+    shown = ", ".join(found[:SHOWN_CANDIDATES]) + (", ..." if len(found) > SHOWN_CANDIDATES else "")
+    return EpisodeNotFound(f"{prefix!r} fits several episodes: {shown}. Give more of the id.")
+
+
+class Names:
+    """Type and tool names and their small integers in one database; what was read once is kept."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._types: dict[str, int] = {}
+        self._type_names: dict[int, str] = {}
+        self._tools: dict[str, int] = {}
+        self._tool_names: dict[int, str] = {}
+
+    def type_number(self, connection: sa.Connection, name: str) -> int:
+        """Return a type's number; the migrations wrote those that this package knows."""
+        if name not in self._types:
+            self._load_types(connection)
+        return self._types[name]
+
+    def type_name(self, connection: sa.Connection, number: int) -> str:
+        """Return a type's name."""
+        if number not in self._type_names:
+            self._load_types(connection)
+        if number not in self._type_names:
+            raise StoreError(
+                f"an event has the type number {number}, which has no name: the log was altered or damaged."
+            )
+        return self._type_names[number]
+
+    def tool_ids(self, connection: sa.Connection, names: set[str]) -> dict[str, int]:
+        """Return the tools' ids, given out where they are new; inside the transaction that uses them."""
+        new = [name for name in names if name not in self._tools]
+        if new:
+            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+            connection.execute(insert(tables.tools).on_conflict_do_nothing(), [{"name": name} for name in sorted(new)])
+            query = sa.select(tables.tools.c.name, tables.tools.c.id).where(tables.tools.c.name.in_(new))
+            self._tools.update((name, id_) for name, id_ in connection.execute(query))
+        return self._tools
+
+    def tool_name(self, connection: sa.Connection, id_: int | None) -> str | None:
+        """Return a tool's name."""
+        if id_ is None:
+            return None
+        if id_ not in self._tool_names:
+            query = sa.select(tables.tools.c.id, tables.tools.c.name).where(tables.tools.c.id == id_)
+            self._tool_names.update((found, name) for found, name in connection.execute(query))
+        if id_ not in self._tool_names:
+            raise StoreError(
+                f"an event names the tool number {id_}, which has no name: the log was altered or damaged."
+            )
+        return self._tool_names[id_]
+
+    def rolled_back(self) -> None:
+        """Forget the ids given out: their transaction did not happen."""
+        self._tools.clear()
+
+    def _load_types(self, connection: sa.Connection) -> None:
+        for number, name in connection.execute(sa.select(tables.types.c.number, tables.types.c.name)):
+            self._types[name], self._type_names[number] = number, name

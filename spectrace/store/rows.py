@@ -1,0 +1,182 @@
+"""An event between the codec and a database: the row, the chain that writes rows, the reader that decodes them.
+
+Both stores share this, so the same events with the same salts give the same links wherever they lie.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from spectrace.core.digest import first_link, header_bytes, next_link
+from spectrace.core.events import MAX_SEQ, Body, Event, GenerateRequested, Unknown
+from spectrace.errors import StoreError
+from spectrace.store.blobs import TextReferences, references, resolved
+from spectrace.store.codec import BodyEncoder, Lifted, decode, known, parse
+from spectrace.store.event_store import Pending, StoredEvent
+from spectrace.store.messages import MessageReader, MessageWriter
+
+SALT_BYTES = 16
+Salts = Callable[[], bytes]
+FetchBlobs = Callable[[set[str]], Mapping[str, bytes]]
+
+
+def random_salt() -> bytes:
+    """Return a fresh salt: without it, an erased body could be guessed from its proof."""
+    return os.urandom(SALT_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event with names spelled out; erased when body and salt are None."""
+
+    seq: int
+    lane: str
+    type: str
+    version: int
+    at: int
+    lifted: Lifted
+    body: bytes | None
+    salt: bytes | None
+    link: bytes
+
+    def header(self, episode: str) -> bytes:
+        """Return the canonical header."""
+        return header_bytes(episode, self.seq, self.lane, self.type, self.version, self.at, *self.lifted)
+
+    def stored(self, episode: str) -> StoredEvent:
+        """Return the bytes that the chain covers."""
+        return StoredEvent(self.seq, self.header(episode), self.body, self.salt, self.link)
+
+
+class EpisodeChain:
+    """The growing end of one episode: next number, last link, message ordinals.
+
+    `stage` moves it on; `rollback` undoes everything since the last `commit`.
+    """
+
+    def __init__(
+        self, episode: str, texts: TextReferences, encoder: BodyEncoder, salts: Salts, messages: MessageWriter
+    ) -> None:
+        """Start an episode."""
+        self.episode = episode
+        self.seq = 0
+        self.link = first_link(episode)
+        self._texts = texts
+        self._encoder = encoder
+        self._salts = salts
+        self._messages = messages
+        self._mark = (self.seq, self.link, messages.mark())
+
+    def resume(self, seq: int, link: bytes) -> None:
+        """Go on after the events that are there already."""
+        self.seq, self.link = seq, link
+        self._mark = (seq, link, self._messages.mark())
+
+    def stage(self, events: Sequence[Pending]) -> list[Row]:
+        """Encode, salt and link the events; their numbers must follow on."""
+        return [self._row(pending) for pending in events]
+
+    def commit(self) -> None:
+        """Keep what was staged."""
+        self._texts.committed()
+        self._mark = (self.seq, self.link, self._messages.mark())
+
+    def rollback(self) -> None:
+        """Forget what was staged."""
+        self._texts.rolled_back()
+        self.seq, self.link, mark = self._mark
+        self._messages.rewind(mark)
+
+    def _row(self, pending: Pending) -> Row:
+        if pending.seq != self.seq:
+            raise StoreError(f"event {self.seq} of {self.episode} was expected, event {pending.seq} was offered.")
+        if pending.seq > MAX_SEQ:
+            raise StoreError(
+                f"{self.episode} is full: an episode holds {MAX_SEQ + 1:,} events. End it and start another."
+            )
+        lifted, body = self._encoder.encode(pending.body, self._messages)
+        cls, salt = type(pending.body), self._salts()
+        header = header_bytes(self.episode, self.seq, pending.lane, cls.TYPE, cls.VERSION, pending.at, *lifted)
+        self.link = next_link(self.link, header, salt, body)
+        self.seq += 1
+        return Row(pending.seq, pending.lane, cls.TYPE, cls.VERSION, pending.at, lifted, body, salt, self.link)
+
+
+class EpisodeReader:
+    """Rows to typed events, a batch at a time, so that a batch's blobs are fetched at once."""
+
+    def __init__(self, episode: str, blobs: FetchBlobs, earlier: Callable[[], Iterable[Row]] = tuple) -> None:
+        """`earlier` gives the rows before the first one read that may define messages; asked only when needed."""
+        self._episode = episode
+        self._blobs = blobs
+        self._earlier: Callable[[], Iterable[Row]] | None = earlier
+        self._messages = MessageReader()
+
+    def events(self, rows: Sequence[Row]) -> Iterator[Event]:
+        """Yield the rows' events; erased and unknown ones as `Unknown`."""
+        values = [self._value(row) for row in rows]
+        texts = self._texts(values)
+        for row, (cls, value) in zip(rows, values, strict=True):
+            yield Event(self._episode, row.seq, row.lane, row.at, self._body(row, cls, value, texts))
+
+    def _value(self, row: Row) -> tuple[type[Body] | None, object]:
+        cls = known(row.type, row.version)
+        return (cls, parse(row.body)) if cls is not None and row.body is not None else (None, None)
+
+    def _texts(self, values: Iterable[tuple[object, object]]) -> Mapping[str, bytes]:
+        digests = {digest for _, value in values for digest in references(value)}
+        return self._blobs(digests) if digests else {}
+
+    def _body(self, row: Row, cls: type[Body] | None, value: object, texts: Mapping[str, bytes]) -> Body | Unknown:
+        if cls is None:
+            return _unknown(row)
+        try:
+            value = resolved(value, texts)
+            if cls is GenerateRequested and isinstance(value, dict):
+                spelled = self._spell(value.get("messages"))
+                if spelled is None:
+                    return _unknown(row)
+                value["messages"] = spelled
+            return decode(cls, row.version, row.lifted, value)
+        except (StoreError, ValueError, RecursionError) as error:
+            raise StoreError(f"event {row.seq} of {self._episode}: {error}") from error
+
+    def _spell(self, reference: object) -> list[object] | None:
+        """Return the messages, or None where one of them was erased."""
+        if self._earlier is not None:
+            earlier, self._earlier = self._earlier, None
+            self._learn(list(earlier()))
+        try:
+            return self._messages.resolve(reference)
+        except LookupError:
+            return None
+
+    def _learn(self, rows: Sequence[Row]) -> None:
+        values = [self._value(row) for row in rows]
+        texts = self._texts(values)
+        for _, value in values:
+            whole = resolved(value, texts)
+            if isinstance(whole, dict):
+                self._messages.learn(whole.get("messages"))
+
+
+def messages_of(events: Iterable[Event]) -> MessageWriter:
+    """Return the message ordinals of an episode that somebody wants to go on writing."""
+    messages = MessageWriter()
+    for event in events:
+        match event.body:
+            case GenerateRequested(messages=sent):
+                messages.refer(sent, lambda message: message)
+            case Unknown(type=GenerateRequested.TYPE):
+                raise StoreError(
+                    f"event {event.seq} of {event.episode} was erased or is of a newer version, so what later calls "
+                    "repeat is not known: this episode cannot be gone on with; fork it before that event."
+                )
+            case _:
+                pass
+    return messages
+
+
+def _unknown(row: Row) -> Unknown:
+    """Keep the body as its JSON text; an erased one is JSON null."""
+    return Unknown(row.type, row.version, "null" if row.body is None else row.body.decode("utf-8", "replace"))

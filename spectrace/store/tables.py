@@ -1,0 +1,133 @@
+"""The tables, for queries; the migrations under migrations/ create them and a test compares the two.
+
+`events` is what the chain covers; `episodes` says who writes; everything from `actions` on is a projection: rebuilt
+from events, never migrated. One table layout serves SQLite and Postgres. An event's key is number << 20 | seq: an
+integer row id costs a tenth of a UUID (measured), and an episode is one range.
+"""
+
+import sqlalchemy as sa
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+SEQ_BITS = 20
+
+metadata = sa.MetaData(naming_convention=NAMING)
+
+BigKey = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+"""64 bits on both; only INTEGER is SQLite's row id."""
+
+Name = sa.String().with_variant(sa.String(collation="C"), "postgresql")
+"""Text compared byte by byte on both, so that a prefix is a range."""
+
+episodes = sa.Table(
+    "episodes",
+    metadata,
+    sa.Column("number", BigKey, primary_key=True),
+    sa.Column("episode", Name, nullable=False, unique=True),
+    sa.Column("project", sa.String, nullable=False),
+    sa.Column("started_at", sa.BigInteger, nullable=False),
+    sa.Column("ended_at", sa.BigInteger),
+    sa.Column("events", sa.Integer, nullable=False),
+    sa.Column("head", sa.LargeBinary(32), nullable=False),
+    sa.Column("writer_host", sa.String, nullable=False),
+    sa.Column("writer_pid", sa.Integer, nullable=False),
+    sa.Column("writer_started", sa.String, nullable=False),
+    sa.Column("lease_until", sa.BigInteger, nullable=False),
+    sa.Column("db_user", sa.String),
+    sa.Index("ix_episodes_started_at_number", sa.text("started_at DESC"), sa.text("number DESC")),
+)
+
+types = sa.Table(
+    "types",
+    metadata,
+    sa.Column("number", sa.SmallInteger, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+)
+
+tools = sa.Table(
+    "tools",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+)
+
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("key", BigKey, primary_key=True, autoincrement=False),
+    sa.Column("type", sa.SmallInteger, nullable=False),
+    sa.Column("tool", sa.Integer),
+    sa.Column("lane", sa.String, nullable=False),
+    sa.Column("version", sa.SmallInteger, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("effect", sa.String),
+    sa.Column("authority", sa.String),
+    sa.Column("outcome", sa.String),
+    sa.Column("codec", sa.SmallInteger, nullable=False),
+    sa.Column("payload", sa.LargeBinary),
+    sa.Column("salt", sa.LargeBinary(16)),
+    sa.Column("link", sa.LargeBinary(32), nullable=False),
+    sa.CheckConstraint("(payload IS NULL) = (salt IS NULL)", name="erased_whole"),
+)
+ACT_REQUESTED = 9
+"""`core.events.TYPE_NUMBERS[ActRequested]`, spelled out because an index is made of it."""
+_WRITES = sa.text(f"type = {ACT_REQUESTED} AND effect = 'write'")
+sa.Index("ix_events_writes", events.c.tool, events.c.at, sqlite_where=_WRITES, postgresql_where=_WRITES)
+
+blobs = sa.Table(
+    "blobs",
+    metadata,
+    sa.Column("digest", sa.LargeBinary(32), primary_key=True),
+    sa.Column("length", sa.BigInteger, nullable=False),
+    sa.Column("codec", sa.SmallInteger, nullable=False),
+    sa.Column("bytes", sa.LargeBinary, nullable=False),
+)
+
+dictionaries = sa.Table(
+    "dictionaries",
+    metadata,
+    sa.Column("id", sa.SmallInteger, primary_key=True, autoincrement=False),
+    sa.Column("digest", sa.LargeBinary(32), nullable=False),
+    sa.Column("bytes", sa.LargeBinary, nullable=False),
+)
+
+checkpoints = sa.Table(
+    "checkpoints",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, nullable=False, unique=True),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.Column("cancelled_at", sa.BigInteger),
+    sa.Column("selection_digest", sa.String, nullable=False),
+    sa.Column("selection", sa.Text, nullable=False),
+    sa.Column("settings", sa.Text, nullable=False),
+)
+
+run_items = sa.Table(
+    "run_items",
+    metadata,
+    sa.Column("id", BigKey, primary_key=True),
+    sa.Column("run", sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("parent", Name, nullable=False),
+    sa.Column("verdict_seq", sa.Integer, nullable=False),
+    sa.Column("repeat", sa.Integer, nullable=False),
+    sa.Column("episode", Name, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("state", sa.String, nullable=False),
+    sa.Column("result", sa.Text, nullable=False),
+    sa.UniqueConstraint("run", "parent", "verdict_seq", "repeat", name="uq_run_items_once"),
+)

@@ -1,0 +1,92 @@
+"""The triggers that make `events` append-only, on both databases, and the check that they are there.
+
+Refused: UPDATE, DELETE, TRUNCATE, and on SQLite an INSERT over an existing key, because INSERT OR REPLACE passes the
+other triggers. The one update let through is body -> erased: payload and salt become NULL, all else stays. On
+Postgres `episodes.db_user` is the session's user, whatever the client says.
+"""
+
+import sqlalchemy as sa
+
+from spectrace.errors import StoreError
+
+_FIXED = ("key", "type", "tool", "lane", "version", "at", "effect", "authority", "outcome", "codec", "link")
+_REFUSAL = "spectrace: events are append-only"
+
+_SQLITE = {
+    "events_no_update": f"""
+CREATE TRIGGER events_no_update BEFORE UPDATE ON events
+WHEN NOT (OLD.payload IS NOT NULL AND NEW.payload IS NULL AND NEW.salt IS NULL
+          AND {" AND ".join(f'NEW."{name}" IS OLD."{name}"' for name in _FIXED)})
+BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END""",
+    "events_no_delete": f"""
+CREATE TRIGGER events_no_delete BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END""",
+    "events_no_overwrite": """
+CREATE TRIGGER events_no_overwrite BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE "key" = NEW."key")
+BEGIN SELECT RAISE(ABORT, 'spectrace: events are append-only'); END""",
+}
+
+_POSTGRES_FUNCTIONS = (
+    f"""
+CREATE FUNCTION spectrace_append_only() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    IF OLD.payload IS NOT NULL AND NEW.payload IS NULL AND NEW.salt IS NULL
+       AND {" AND ".join(f'NEW."{name}" IS NOT DISTINCT FROM OLD."{name}"' for name in _FIXED)} THEN
+      RETURN NEW;
+    END IF;
+  END IF;
+  RAISE EXCEPTION '{_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation';
+END $body$""",
+    """
+CREATE FUNCTION spectrace_session_user() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  NEW.db_user := CASE WHEN TG_OP = 'INSERT' THEN session_user ELSE OLD.db_user END;
+  RETURN NEW;
+END $body$""",
+)
+_POSTGRES = {
+    "events_append_only": """
+CREATE TRIGGER events_append_only BEFORE UPDATE OR DELETE ON events
+FOR EACH ROW EXECUTE FUNCTION spectrace_append_only()""",
+    "events_no_truncate": """
+CREATE TRIGGER events_no_truncate BEFORE TRUNCATE ON events
+FOR EACH STATEMENT EXECUTE FUNCTION spectrace_append_only()""",
+    "episodes_session_user": """
+CREATE TRIGGER episodes_session_user BEFORE INSERT OR UPDATE ON episodes
+FOR EACH ROW EXECUTE FUNCTION spectrace_session_user()""",
+}
+
+
+def create_triggers(connection: sa.Connection) -> None:
+    """Create every trigger; part of the first migration."""
+    statements = (
+        _SQLITE.values() if connection.dialect.name == "sqlite" else (*_POSTGRES_FUNCTIONS, *_POSTGRES.values())
+    )
+    for statement in statements:
+        connection.exec_driver_sql(statement)
+
+
+def missing_triggers(connection: sa.Connection) -> list[str]:
+    """Return the names of the triggers that are not there, altered or switched off."""
+    if connection.dialect.name == "sqlite":
+        rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+        found = {name: sql.strip() for name, sql in rows}
+        return [name for name, sql in _SQLITE.items() if found.get(name) != sql.strip()]
+    enabled = connection.exec_driver_sql(
+        "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') "
+        "AND tgrelid IN ('events'::regclass, 'episodes'::regclass)"
+    )
+    present = {name for (name,) in enabled}
+    return [name for name in _POSTGRES if name not in present]
+
+
+def assert_triggers(connection: sa.Connection) -> None:
+    """Raise StoreError unless every trigger is there: the end of every migration."""
+    missing = missing_triggers(connection)
+    if missing:
+        raise StoreError(
+            f"the triggers {', '.join(missing)} are missing or altered, so this log is not append-only any more. "
+            "Find out who removed them; `spectrace verify` tells whether events were changed."
+        )
