@@ -1,0 +1,129 @@
+"""spectrace.toml: what it may say, read strictly. Counterpart of `config`, which turns it into adapters.
+
+The file lies in the working directory, or where SPECTRACE_CONFIG says. A key that is not known is an error that names
+the known ones: a misspelt `constrianed` must not silently change a run. Secrets are never written here.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spectrace.errors import UsageError
+
+FILE = "spectrace.toml"
+DEFAULT_DATABASE = "sqlite:///spectrace.db"
+
+_TOP = {"database": str, "project": str, "models": dict}
+_MODEL = {
+    "provider": str,
+    "name": str,
+    "url": str,
+    "key_env": str,
+    "key_file": str,
+    "calls": str,
+    "constrained": bool,
+    "timeout_s": int | float,
+    "n_ctx": int,
+    "parameters": dict,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What spectrace.toml says; everything is optional."""
+
+    path: Path | None = None
+    """The file, if there is one."""
+    database: str | None = None
+    project: str = "default"
+    models: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Model name -> its table."""
+
+
+def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
+    """Read the settings; without a file all are defaults. Raise UsageError naming the line or key that is wrong."""
+    named = environ.get("SPECTRACE_CONFIG")
+    path = Path(named).expanduser() if named else directory / FILE
+    if not named and not path.is_file():
+        return Settings()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"{path} cannot be read: {why}.") from None
+    return read_settings(text, path)
+
+
+def read_settings(text: str, path: Path) -> Settings:
+    """Read the text of a spectrace.toml."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}.") from None
+    _check(path, "", values, _TOP)
+    models: Mapping[str, object] = values.get("models", {})
+    tables: dict[str, Mapping[str, object]] = {}
+    for name, table in models.items():
+        if not isinstance(table, dict):
+            raise UsageError(f"{path}: a model is a table [models.{name}], found {type(table).__name__}.")
+        # A literal key gets the words of `models/keys.py`, which explain it, when the model is opened.
+        _check(path, f"models.{name}", {key: value for key, value in table.items() if key not in LITERAL_KEYS}, _MODEL)
+        tables[name] = table
+    return Settings(path, values.get("database"), values.get("project", "default"), tables)
+
+
+LITERAL_KEYS = frozenset({"key", "api_key", "apikey", "token", "secret", "password"})
+
+
+def _check(path: Path, where: str, values: Mapping[str, object], known: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        full = f"{where}.{name}".lstrip(".")
+        if name not in known:
+            raise UsageError(f"{path}: {full} is not known{meant(name, known)}. Known: {', '.join(known)}.")
+        wanted = known[name]
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):  # type: ignore[arg-type]
+            shown = getattr(wanted, "__name__", "number")
+            raise UsageError(f"{path}: {full} must be a {shown}, found {value!r}.")
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return ` (did you mean X?)` with the nearest known name, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+TEMPLATE = f"""\
+# spectrace.toml: models by name, and where the log lies. Never a key: name the variable or the file that holds it.
+
+# The log. --db and SPECTRACE_DB win over this line.
+database = "{DEFAULT_DATABASE}"
+
+# How new episodes are filed.
+project = "default"
+
+# A model that runs in this process (pip install 'spectrace[local]'); fetched once, 0.5 GB and 1.1 GB.
+[models.weak]
+provider = "local"
+name = "qwen2.5-coder-0.5b"
+
+[models.strong]
+provider = "local"
+name = "qwen2.5-coder-1.5b"
+
+# A model behind a server.
+# [models.big]
+# provider = "sglang"             # sglang, openai (any compatible server), local, scripted
+# name = "Qwen/Qwen3-8B"
+# url = "http://127.0.0.1:30000"
+# key_env = "BIG_KEY"             # the environment variable that holds its key; or key_file = "PATH"
+# calls = "native"                # how it writes actions: json (under a schema) or native (tool calls)
+# constrained = true              # whether the server is sent the JSON Schema of the reply
+# timeout_s = 600
+#
+# [models.big.parameters]         # sent with every call
+# temperature = 0
+# max_tokens = 512
+"""
+"""What `spectrace init` writes; a test reads it back."""
