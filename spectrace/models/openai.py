@@ -36,6 +36,7 @@ _ALLOWED_HEADERS = frozenset(
 )
 _CONNECT_S = 5.0
 _LIST_MODELS_S = 5.0
+FACTS_S = 60.0
 _LONGEST_WAIT_S = 30.0
 
 
@@ -129,7 +130,7 @@ class OpenAIClient:
     async def _listing(self) -> list[dict[str, object]]:
         """Return the entries of GET /models, or none where the server has no such page."""
         try:
-            listed = chat.read_object(await self._get("/models", self._timeout_s)).get("data")
+            listed = chat.read_object(await self._get("/models", FACTS_S)).get("data")
         except chat.InvalidReply:
             return []
         except Failure as failure:

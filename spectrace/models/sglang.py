@@ -13,7 +13,7 @@ from spectrace.core.types import ModelFacts, Usage
 from spectrace.errors import ModelFailed
 from spectrace.models import chat
 from spectrace.models.failures import Failure
-from spectrace.models.openai import OpenAIClient
+from spectrace.models.openai import FACTS_S, OpenAIClient
 
 SGLANG_URL = "http://127.0.0.1:30000"
 
@@ -83,7 +83,7 @@ class SGLangClient(OpenAIClient):
         """Return a page of the server's own description, under its present or its former name."""
         for candidate in (path, old_path):
             try:
-                return chat.read_object(await self._get(f"{self._root()}/{candidate}", self._timeout_s))
+                return chat.read_object(await self._get(f"{self._root()}/{candidate}", FACTS_S))
             except chat.InvalidReply:
                 continue
             except Failure as failure:
