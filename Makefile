@@ -9,16 +9,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: help demo test quick check view bench test-live readme schemas install clean
+.PHONY: help demo test quick check view bench test-packaging test-live readme schemas install clean
 
 help: ## Show these targets.
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 demo: $(VENV)/installed-demo ## Record, replay, verify, explain and re-verify shop episodes (MODELS=scripted: without weights).
 	$(BIN)/spectrace demo --models $(MODELS)
 
 test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Postgres and a real browser among them).
-	$(BIN)/pytest -m "slow and not live" --session-timeout=1500
+	$(BIN)/pytest -m slow --session-timeout=1500
 	$(BIN)/pytest
 
 quick: $(VENV)/installed-all ## Run the quick tests alone: under a minute.
@@ -39,6 +39,9 @@ bench: $(VENV)/installed-all ## Measure against other implementations, side by s
 
 test-live: $(VENV)/installed-all ## Start a real SGLang server on this CPU and run against it: minutes, 3 GB.
 	$(BIN)/pytest -m live --timeout=1500 tests/live
+
+test-packaging: $(VENV)/installed-all ## Build the wheel, install it elsewhere and drive it, on each Python found.
+	$(BIN)/pytest -m packaging tests/packaging
 
 readme: $(VENV)/installed-all ## Rewrite the README's generated section from the commands' own help.
 	$(BIN)/python tests/readme.py
