@@ -1,6 +1,7 @@
 """What every environment keeps, whoever wrote it: the port's promises, one by one."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,8 +27,10 @@ from spectrace.environments.effects import Overridden
 from spectrace.environments.environment import Environment
 from spectrace.environments.functions import FunctionEnvironment, tool
 from spectrace.environments.shop import open_shop
+from spectrace.environments.tau2 import open_tau2
 
-HOSTILE = "a\x00b \ud835 \x1b[31m [red]<script>alert(1)</script> \u202e ``` {{x}} </s> <|im_end|> 2512292042121000001"
+HOSTILE = "a\x00b \x1b[31m [red]<script>alert(1)</script> \u202e ``` {{x}} {x} %s </s> <|im_end|> 2512292042121000001"
+HALF_A_PAIR = "\ud835"
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ class Case:
     """Reaches the tool, which says no."""
     hostile: Callable[[str], Call]
     """A call that carries any text."""
-    user: str = "I have nothing more to say. ###STOP###"
-    """What the user says where the environment asks for a user."""
+    read_back: Callable[[str], str] = str
+    """From an observation to the text of its values."""
 
 
 @tool(effect="read")
@@ -70,6 +73,35 @@ def open_functions() -> FunctionEnvironment:
     )
 
 
+def _json(**arguments: object) -> str:
+    return json.dumps(arguments)
+
+
+def _strings(observation: str) -> str:
+    """Join every string of a JSON text, unescaped."""
+    found: list[str] = []
+
+    def walk(value: object) -> None:
+        match value:
+            case str():
+                found.append(value)
+            case dict():
+                for item in value.values():
+                    walk(item)
+            case list():
+                for item in value:
+                    walk(item)
+
+    walk(json.loads(observation))
+    return "\n".join(found)
+
+
+def _address(street: str) -> str:
+    return _json(
+        user_id="yusuf_rossi_9620", address1=street, address2="", city="Ely", state="PA", country="USA", zip="19122"
+    )
+
+
 SHOP = Case(
     open_shop,
     read=Call("get_order", '{"order_id": "W200"}'),
@@ -87,16 +119,44 @@ CASES = {
     ),
     "shop": SHOP,
     "overridden": Case(lambda: Overridden(open_shop(), {}), SHOP.read, SHOP.write, SHOP.refused, SHOP.hostile),
+    "tau2:mock": Case(
+        lambda: open_tau2("mock"),
+        read=Call("get_users", "{}"),
+        write=Call("create_task", '{"user_id": "user_1", "title": "Important Meeting"}'),
+        refused=Call("update_task_status", '{"task_id": "task_9", "status": "completed"}'),
+        hostile=lambda text: Call("create_task", _json(user_id="user_1", title=text)),
+        read_back=_strings,
+    ),
+    "tau2:airline": Case(
+        lambda: open_tau2("airline"),
+        read=Call("get_user_details", '{"user_id": "emma_kim_9957"}'),
+        write=Call("cancel_reservation", '{"reservation_id": "EHGLP3"}'),
+        refused=Call("get_reservation_details", '{"reservation_id": "XXXXXX"}'),
+        hostile=lambda text: Call(
+            "update_reservation_passengers",
+            _json(
+                reservation_id="EHGLP3",
+                passengers=[{"first_name": text, "last_name": "Silva", "dob": "1971-11-22"}] * 2,
+            ),
+        ),
+        read_back=_strings,
+    ),
+    "tau2:retail": Case(
+        lambda: open_tau2("retail"),
+        read=Call("get_user_details", '{"user_id": "yusuf_rossi_9620"}'),
+        write=Call("modify_user_address", _address("1 Elm St")),
+        refused=Call("get_order_details", '{"order_id": "#W0000000"}'),
+        hostile=lambda text: Call("modify_user_address", _address(text)),
+        read_back=_strings,
+    ),
 }
+SLOW = {"tau2:airline", "tau2:retail"}
+"""Databases of megabytes: half a minute for the suite."""
+USER = ("It is about my account.", "Thank you. ###STOP###")
+"""What the user says, where the environment asks for a user: first, and ever after."""
 
 
-def _json(**arguments: str) -> str:
-    import json
-
-    return json.dumps(arguments)
-
-
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in CASES])
 def case(request) -> Case:
     return CASES[request.param]
 
@@ -110,7 +170,7 @@ class Episode:
         self.asked: list[NeedsModel] = []
 
     async def begin(self) -> Opening:
-        self.task = self.environment.tasks()[0]
+        self.task, self.asked = self.environment.tasks()[0], []
         self.facts = self.environment.prepare(self.task)
         opening = await self._answered(await self.environment.reset(1))
         assert isinstance(opening, Opening)
@@ -129,7 +189,8 @@ class Episode:
     async def _answered(self, answer):
         while isinstance(answer, NeedsModel):
             self.asked.append(answer)
-            answer = await self.environment.resume(Completion(Message("assistant", self.case.user)))
+            said = USER[min(len(self.asked), len(USER)) - 1]
+            answer = await self.environment.resume(Completion(Message("assistant", said)))
         return answer
 
 
@@ -271,8 +332,20 @@ async def test_hostile_text_goes_in_and_comes_out_as_it_was(case):
     episode = await begun(case)
     observation = await episode.act(case.hostile(HOSTILE))
 
-    assert HOSTILE in observation.content
+    assert HOSTILE in case.read_back(observation.content)
     assert episode.environment.fingerprint().startswith("sha256:")
+    await episode.environment.close()
+
+
+@in_loop
+async def test_half_a_surrogate_pair_is_done_or_refused_but_never_raises(case):
+    episode = await begun(case)
+    observations = [await episode.act(case.hostile(HALF_A_PAIR)), await episode.act(Call(HALF_A_PAIR, "{}"))]
+
+    assert observations[0].error or HALF_A_PAIR in case.read_back(observations[0].content)
+    assert observations[1].error
+    assert episode.environment.fingerprint().startswith("sha256:")
+    assert (await episode.grade()).reward != "1.0"
     await episode.environment.close()
 
 
@@ -289,8 +362,10 @@ async def test_a_reply_is_answered_where_somebody_is_there_to_answer(case):
     episode = await begun(case)
     observation = await episode.act(Reply("One moment."))
 
-    expected = Observation(case.user, done=True) if episode.facts.replies else None
-    assert observation == expected if expected else observation.error
+    if episode.facts.replies:
+        assert observation == Observation(USER[1], done=True)
+    else:
+        assert observation.error
     await episode.environment.close()
 
 
