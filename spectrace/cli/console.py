@@ -1,0 +1,258 @@
+"""What people see: tables, paragraphs, progress. The only module that imports rich.
+
+Recorded text is hostile: every text passes through `visible` and reaches rich as a Text, never as markup. Results go to
+stdout, messages and progress to stderr. A table that does not fit leaves out its less important columns and says which.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TextIO
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from spectrace.audit.visible import one_line, visible
+
+_PIPE_WIDTH = 1000
+"""Nobody watches a pipe: lines stay whole for grep."""
+_RULE_WIDTH = 100
+_STYLES: Mapping[str, str] = {
+    "": "",
+    "error": "bold red",
+    "warning": "yellow",
+    "good": "green",
+    "bad": "red",
+    "dim": "dim",
+    "strong": "bold",
+    "name": "cyan",
+    "held": "magenta",
+}
+
+Span = tuple[str, str] | str
+"""Text with a style of `_STYLES`, or plain text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. `rank` 0 is always shown; of the others the highest goes first when the width does not suffice.
+
+    One that is empty in every row goes too, if it may.
+    """
+
+    title: str
+    rank: int = 0
+    right: bool = False
+    flex: int = 0
+    """Free text: folded over several lines where it must be, to no less than this width."""
+
+
+Cell = Span | int | None
+
+
+def out() -> Console:
+    """Return the console of stdout, as it is now."""
+    return _console(sys.stdout)
+
+
+def err() -> Console:
+    """Return the console of stderr, as it is now."""
+    return _console(sys.stderr)
+
+
+def _console(stream: TextIO) -> Console:
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def text(*spans: Span, lines: bool = False) -> Text:
+    """Return a rich text of recorded or own words, nothing hidden in it."""
+    made = Text(overflow="fold")
+    for span in spans:
+        words, style = (span, "") if isinstance(span, str) else span
+        made.append(visible(words, lines=lines), _STYLES[style])
+    return made
+
+
+def say(words: str, style: str = "") -> None:
+    """Write a paragraph to stderr."""
+    console = err()
+    console.print(text((words, style), lines=True), soft_wrap=not console.is_terminal)
+
+
+def line(*spans: Span, indent: int = 0) -> None:
+    """Write a line to stdout, folded and indented as one block."""
+    _block(text(*spans), indent)
+
+
+def block(words: str, style: str = "", indent: int = 0) -> None:
+    """Write recorded text of several lines to stdout, indented as one block."""
+    _block(text((words, style), lines=True), indent)
+
+
+def _block(words: Text, indent: int) -> None:
+    console = out()
+    for part in words.wrap(console, max(20, console.width - indent), overflow="fold") or [words]:
+        part.rstrip()
+        console.print(Text(" " * indent) + part, soft_wrap=True)
+
+
+def rule(title: str = "") -> None:
+    """Write a dividing line, with a title in it."""
+    console = out()
+    width = min(console.width, _RULE_WIDTH)
+    head = f"── {visible(title)} " if title else ""
+    console.print(
+        Text(head + "─" * max(0, width - cell_len(head)), _STYLES["strong" if title else "dim"]), soft_wrap=True
+    )
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], empty: str) -> None:
+    """Write a table to stdout, or say that it is empty; columns that do not fit are left out and named."""
+    console = out()
+    if not rows:
+        console.print(text((empty, "dim")), soft_wrap=True)
+        return
+    cells = [[_cell(value) for value in row] for row in rows]
+    shown = _fitting(columns, cells, _useful(columns, rows), console.width)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    for column in (columns[index] for index in shown):
+        made.add_column(
+            Text(column.title),
+            justify="right" if column.right else "left",
+            no_wrap=not column.flex,
+            overflow="fold",
+        )
+    for row in cells:
+        made.add_row(*(row[index] for index in shown))
+    console.print(made)
+    left_out = [columns[index].title for index in _useful(columns, rows) if index not in shown]
+    if left_out:
+        say(f"Not shown at this width: {', '.join(left_out)}. A wider terminal or --json shows all.", style="dim")
+
+
+def _useful(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[int]:
+    """Return the columns that must be shown, or say something in some row."""
+    return [
+        index for index, column in enumerate(columns) if not column.rank or any(row[index] is not None for row in rows)
+    ]
+
+
+def _fitting(
+    columns: Sequence[Column], cells: Sequence[Sequence[Text]], useful: Sequence[int], width: int
+) -> list[int]:
+    needed = []
+    for index, column in enumerate(columns):
+        widest = max(row[index].cell_len for row in cells)
+        needed.append(max(cell_len(column.title), min(widest, column.flex) if column.flex else widest))
+    shown = list(useful)
+    while sum(needed[index] + 2 for index in shown) - 2 > width:
+        candidates = [index for index in shown if columns[index].rank > 0]
+        if not candidates:
+            break
+        shown.remove(max(candidates, key=lambda index: (columns[index].rank, index)))
+    return shown
+
+
+def _cell(value: Cell) -> Text:
+    match value:
+        case None:
+            return Text("-", _STYLES["dim"])
+        case int():
+            return Text(str(value))
+        case str():
+            return Text(one_line(value), overflow="fold")
+        case (words, style):
+            return Text(one_line(words), _STYLES[style], overflow="fold")
+
+
+def traceback() -> None:
+    """Write the current exception's traceback to stderr."""
+    err().print_exception(show_locals=False)
+
+
+def iso(microseconds: int | None) -> str | None:
+    """Return a time as UTC ISO 8601, to the microsecond."""
+    if microseconds is None:
+        return None
+    return datetime.fromtimestamp(microseconds / 1e6, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def iso_seconds(microseconds: int | None) -> str | None:
+    """Return a time as UTC ISO 8601, to the second."""
+    whole = iso(microseconds)
+    return None if whole is None else f"{whole[:19]}Z"
+
+
+def status_span(status: str) -> Span:
+    """Return a status in its colour."""
+    style = {
+        "completed": "good",
+        "same": "good",
+        "consistent": "good",
+        "ok": "good",
+        "accept": "good",
+        "truncated": "warning",
+        "interrupted": "warning",
+        "running": "name",
+        "untestable": "warning",
+        "unknown": "warning",
+        "never": "dim",
+    }.get(status, "bad")
+    return status, style
+
+
+class Progress:
+    """Lines on stderr that change in place; on a pipe, nothing but what `note` says."""
+
+    def __init__(self, live: Live | None) -> None:
+        """Made by `progress`."""
+        self._live = live
+        self._lines: dict[str, Sequence[Span]] = {}
+
+    def show(self, key: str, *spans: Span) -> None:
+        """Show or change the line of a key."""
+        self._lines[key] = spans
+        self._draw()
+
+    def drop(self, key: str) -> None:
+        """Take a line away."""
+        self._lines.pop(key, None)
+        self._draw()
+
+    def note(self, words: str, style: str = "") -> None:
+        """Write a line that stays."""
+        if self._live is None:
+            say(words, style)
+        else:
+            self._live.console.print(text((words, style)), soft_wrap=False)
+
+    def _draw(self) -> None:
+        if self._live is None:
+            return
+        drawn = Text("\n").join(_clipped(text(*spans), self._live.console.width) for spans in self._lines.values())
+        self._live.update(drawn)
+
+
+def _clipped(words: Text, width: int) -> Text:
+    """A line that moves may be cut: what it says is in the log."""
+    words.truncate(width - 1, overflow="ellipsis")
+    return words
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Lend a Progress."""
+    console = err()
+    if not console.is_terminal:
+        yield Progress(None)
+        return
+    with Live(console=console, refresh_per_second=8, transient=True) as live:
+        yield Progress(live)

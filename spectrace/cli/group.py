@@ -1,0 +1,125 @@
+"""The command group: commands load when they are named, and every error ends here, as one paragraph and an exit code.
+
+Exit codes: 0 done; 1 the answer is no, or something failed; 2 usage or bad input; 3 unknown; 125 cannot be tested;
+130 interrupted; 141 nobody reads the output any more. SPECTRACE_DEBUG=1 shows tracebacks.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from spectrace import __version__
+from spectrace.cli import console
+from spectrace.errors import Conflict, SpectraceError, StoreError, Untestable, UsageError
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "init": "init",
+        "run": "run",
+        "ls": "ls",
+        "show": "show",
+        "why": "why",
+        "rejections": "rejections",
+        "replay": "replay",
+        "reverify": "reverify",
+        "runs": "runs",
+        "audit": "audit",
+        "verify": "verify",
+        "import": "import_",
+        "db": "db",
+        "doctor": "doctor",
+        "demo": "demo",
+        "view": "view",
+    }
+)
+"""Command -> its module beside this file, in the order of `--help`."""
+
+_USAGE, _FAILED, _UNTESTABLE, _INTERRUPTED, _BROKEN_PIPE = 2, 1, 125, 130, 141
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are asked for: `--version` and `ls` load no model SDK."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in their order."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"spectrace.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = module.command
+        return command
+
+    def main(  # type: ignore[override]  # click has two overloads of what is one method here
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Run and exit with the command's code."""
+        extra.pop("standalone_mode", None)
+        code = 0
+        try:
+            _lenient(sys.stdout, sys.stderr)
+            result = super().main(args, prog_name, standalone_mode=False, **extra)
+            code = result if isinstance(result, int) else 0
+            sys.stdout.flush()
+        except (KeyboardInterrupt, click.Abort):
+            console.say("Interrupted.")
+            code = _INTERRUPTED
+        except BrokenPipeError:
+            # Python flushes stdout once more on exit; into the closed pipe that would be a second error.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = _BROKEN_PIPE
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except SpectraceError as error:
+            _explain(str(error))
+            code = exit_code(error)
+        except Exception as error:  # noqa: BLE001 - the last net: nobody should meet a traceback unasked
+            _explain(
+                f"Something went wrong inside spectrace: {type(error).__name__}: {error}. This is a bug. "
+                "Run it again with SPECTRACE_DEBUG=1 to see where, and report that."
+            )
+            code = _FAILED
+        sys.exit(code)
+
+
+def exit_code(error: SpectraceError) -> int:
+    """Return the exit code of a deliberate error (drawn in `errors.py`)."""
+    match error:
+        case Untestable():
+            return _UNTESTABLE
+        case Conflict():
+            return _FAILED
+        case UsageError() | StoreError():
+            return _USAGE
+        case _:
+            return _FAILED
+
+
+def _explain(text: str) -> None:
+    if os.environ.get("SPECTRACE_DEBUG", "") not in {"", "0"}:
+        console.traceback()
+    console.say(f"Error: {text}", style="error")
+
+
+def _lenient(*streams: TextIO) -> None:
+    """Let a terminal that cannot show a character show its escape instead of failing."""
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="spectrace")
+def main() -> None:
+    """Record, replay, re-verify and audit agents whose steps a weak model drafts and a strong model reviews."""

@@ -1,0 +1,112 @@
+"""`spectrace ls`: the episodes of a log."""
+
+from dataclasses import replace
+
+import click
+
+from spectrace.audit.answers import EpisodeSummary, Filters
+from spectrace.audit.queries import open_reader
+from spectrace.cli import console, document
+from spectrace.cli.console import Column, iso, iso_seconds, status_span
+from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.config import database_url
+
+_SHOWN = 50
+
+_COLUMNS = (
+    Column("episode"),
+    Column("started", rank=5),
+    Column("status"),
+    Column("end reason", rank=7),
+    Column("env", rank=1),
+    Column("task", rank=1),
+    Column("protocol", rank=4),
+    Column("weak", rank=9),
+    Column("strong", rank=8),
+    Column("events", right=True, rank=6),
+    Column("steps", right=True, rank=3),
+    Column("writes", right=True, rank=2),
+    Column("rejected", right=True, rank=2),
+    Column("unusable", right=True, rank=10),
+    Column("reward", right=True),
+)
+
+
+@click.command()
+@filter_options()
+@click.option("--sort", default="-started_at", metavar="FIELD", help="Order by a field; -FIELD turns it round.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), help=f"At most so many; 0 is all. [default: {_SHOWN}; --json: all]"
+)
+@click.option("--after", metavar="EP", help="Go on after this episode of the same listing.")
+@db_option
+@json_option
+def command(
+    sort: str, limit: int | None, after: str | None, db: str | None, *, filters: Filters, as_json: bool
+) -> None:
+    """List episodes, newest first."""
+    most = (None if as_json else _SHOWN) if limit is None else limit or None
+    asked = replace(filters, sort=sort, after=after, limit=None if most is None else most + 1)
+    with open_reader(database_url(db)) as reader:
+        found = reader.episodes(asked)
+    shown = found if most is None else found[:most]
+    if as_json:
+        document.write("ls", [item(one) for one in shown])
+    else:
+        console.table(_COLUMNS, [_row(one) for one in shown], "No episode passes.")
+    if len(found) > len(shown):
+        console.say(f"{len(shown)} shown, and there are more: --after {shown[-1].episode}, or --limit 0 for all.")
+
+
+def item(one: EpisodeSummary) -> dict[str, object]:
+    """Return the JSON item of an episode."""
+    return {
+        "episode": one.episode,
+        "started": iso(one.started_at),
+        "ended": iso(one.ended_at),
+        "status": one.status,
+        "end_reason": one.end_reason,
+        "env": one.env,
+        "task": one.task,
+        "trial": one.trial,
+        "protocol": one.protocol,
+        "weak": one.weak,
+        "strong": one.strong,
+        "project": one.project,
+        "labels": dict(one.labels),
+        "run": one.run,
+        "events": one.events,
+        "steps": one.steps,
+        "segments": one.segments,
+        "reviews": one.reviews,
+        "writes": one.writes,
+        "rejections": one.rejections,
+        "unusable": one.unusable,
+        "repairs": one.repairs,
+        "weak_calls": one.weak_calls,
+        "strong_calls": one.strong_calls,
+        "reward": one.reward,
+        "cost_usd": one.cost_usd,
+        "parent": one.parent,
+        "origin": one.origin,
+    }
+
+
+def _row(one: EpisodeSummary) -> list[console.Cell]:
+    return [
+        (one.episode, "name"),
+        iso_seconds(one.started_at),
+        status_span(one.status),
+        one.end_reason,
+        one.env,
+        one.task,
+        one.protocol,
+        one.weak,
+        one.strong,
+        one.events,
+        one.steps,
+        one.writes,
+        (str(one.rejections), "bad") if one.rejections else one.rejections,
+        (str(one.unusable), "bad") if one.unusable else one.unusable,
+        one.reward,
+    ]

@@ -1,0 +1,185 @@
+"""`spectrace show`: an episode's timeline, or one event in full."""
+
+import json
+import time
+
+import click
+
+from spectrace.audit.answers import EventDetail, EventLine
+from spectrace.audit.queries import Reader, open_reader
+from spectrace.audit.visible import shortened
+from spectrace.cli import console, document
+from spectrace.cli.console import Column, iso
+from spectrace.cli.options import db_option, json_option
+from spectrace.cli.select import event_of
+from spectrace.config import database_url
+from spectrace.core.types import Message
+from spectrace.errors import UsageError
+
+_POLL_S = 0.5
+_SUMMARY = 400
+"""Characters of a timeline's summary; a cut is marked, `show EP:SEQ` has all."""
+
+_COLUMNS = (
+    Column("seq", right=True),
+    Column("time (UTC)", rank=4),
+    Column("lane", rank=6),
+    Column("type"),
+    Column("effect", rank=3),
+    Column("authority", rank=2),
+    Column("outcome", rank=1),
+    Column("what", flex=44),
+)
+
+
+@click.command()
+@click.argument("event", metavar="EP[:SEQ]")
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only events of this type, e.g. verdict.given.")
+@click.option("--follow", is_flag=True, help="Go on showing events until the episode ends.")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["prompt"]),
+    help="The exact messages of a generate.requested, as the model got them.",
+)
+@click.option("--stored", is_flag=True, help="The stored canonical bytes, header and body, as the chain covers them.")
+@db_option
+@json_option
+def command(
+    event: str, types: tuple[str, ...], form: str | None, db: str | None, *, follow: bool, stored: bool, as_json: bool
+) -> None:
+    """Show an episode's events one line each, or one event in full."""
+    name, seq = event_of(event)
+    if follow and (seq is not None or as_json):
+        raise UsageError("--follow shows a whole episode to people: leave out :SEQ and --json.")
+    with open_reader(database_url(db)) as reader:
+        episode = reader.resolve(name)
+        if form == "prompt":
+            _prompt(reader, episode, seq, as_json=as_json)
+        elif seq is not None:
+            _event(reader.event(episode, seq), stored=stored, as_json=as_json)
+        elif as_json or stored:
+            details = [one for one in reader.details(episode) if not types or one.type in types]
+            if as_json:
+                document.write("show", [_item(one, stored=stored) for one in details])
+            else:
+                for one in details:
+                    _stored(one)
+        else:
+            _timeline(reader, episode, types, follow=follow)
+
+
+def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: bool) -> None:
+    told = reader.episode(episode)
+    started = told.started
+    console.line(("episode ", "dim"), (episode, "name"), f"  started {iso(told.started_at)}")
+    console.line(("task    ", "dim"), f"{started.environment.name} {started.task.id}: {started.task.request}")
+    shown = 0
+    while True:
+        running = reader.state(episode) == "running"
+        lines = reader.timeline(episode, shown)
+        shown += len(lines)
+        wanted = [_row(one) for one in lines if not types or one.type in types]
+        if wanted or not follow:
+            console.table(_COLUMNS, wanted, "No event is of that type.")
+        if not follow or not running:
+            return
+        time.sleep(_POLL_S)
+
+
+def _row(one: EventLine) -> list[console.Cell]:
+    whole = iso(one.at) or ""
+    return [
+        one.seq,
+        (whole[11:23], "dim"),
+        one.lane or None,
+        (one.type, _style(one)),
+        one.effect,
+        one.authority,
+        console.status_span(one.outcome) if one.outcome else None,
+        shortened(one.summary, _SUMMARY),
+    ]
+
+
+def _style(one: EventLine) -> str:
+    match one.type:
+        case "verdict.given":
+            return "good" if one.outcome == "accept" else "bad"
+        case "action.held":
+            return "held"
+        case "act.requested" if one.effect == "write":
+            return "warning"
+        case "generate.requested" | "generate.completed" | "step.drafted":
+            return ""
+        case _:
+            return "strong" if one.type.startswith("episode.") else ""
+
+
+def _event(one: EventDetail, *, stored: bool, as_json: bool) -> None:
+    if as_json:
+        document.write("show", [_item(one, stored=stored)])
+    elif stored:
+        _stored(one)
+    else:
+        console.rule(f"{one.episode}:{one.seq} {one.type} v{one.version}")
+        for name, value in (*_header(one).items(), ("link", one.link)):
+            console.line((f"{name:<10}", "dim"), str(value) if value is not None else "-")
+        console.rule("body")
+        console.block(one.body)
+
+
+def _stored(one: EventDetail) -> None:
+    console.line(("header ", "dim"), one.stored_header)
+    console.line(("body   ", "dim"), one.stored_body if one.stored_body is not None else "erased")
+    console.line(("salt   ", "dim"), one.salt or "erased")
+    console.line(("link   ", "dim"), one.link)
+
+
+def _header(one: EventDetail) -> dict[str, object]:
+    return {
+        "episode": one.episode,
+        "seq": one.seq,
+        "lane": one.lane,
+        "type": one.type,
+        "version": one.version,
+        "at": iso(one.at),
+        "effect": one.effect,
+        "authority": one.authority,
+        "outcome": one.outcome,
+        "tool": one.tool,
+    }
+
+
+def _item(one: EventDetail, *, stored: bool) -> dict[str, object]:
+    item: dict[str, object] = {
+        "seq": one.seq,
+        "type": one.type,
+        "version": one.version,
+        "at": iso(one.at),
+        "header": _header(one),
+        "body": None if one.erased else json.loads(one.body),
+        "link": one.link,
+    }
+    if stored:
+        item["stored"] = {"header": one.stored_header, "body": one.stored_body, "salt": one.salt}
+    return item
+
+
+def _prompt(reader: Reader, episode: str, seq: int | None, *, as_json: bool) -> None:
+    if seq is None:
+        raise UsageError("--as prompt shows one model call: name it, EP:SEQ.")
+    messages = reader.prompt(episode, seq)
+    if as_json:
+        document.write("show", [_message(message) for message in messages])
+        return
+    for number, message in enumerate(messages, 1):
+        console.rule(f"{number} {message.role}{f' (answers {message.call_id})' if message.call_id else ''}")
+        if message.content:
+            console.block(message.content)
+        for call in message.calls:
+            console.line((f"{call.id} ", "dim"), (call.name, "strong"), f" {call.arguments}")
+
+
+def _message(message: Message) -> dict[str, object]:
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls]
+    return {"role": message.role, "content": message.content, "calls": calls, "call_id": message.call_id}

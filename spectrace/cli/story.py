@@ -1,0 +1,167 @@
+"""The story of a rejection, for people: request, draft, verdict, what was discarded, what was done instead.
+
+Numbers in brackets are event numbers: `show EP:SEQ` has each in full.
+"""
+
+from collections.abc import Sequence
+
+from spectrace.audit.answers import WhyItem, WhyStep
+from spectrace.audit.lines import action_text
+from spectrace.audit.visible import shortened
+from spectrace.cli.console import Span, block, line, rule, status_span
+from spectrace.core.fold import Episode
+
+_LONG = 1200
+"""Characters of one recorded text in a story; a cut is marked."""
+
+
+def tell(episode: Episode, items: Sequence[WhyItem]) -> None:
+    """Tell the story of each item."""
+    _opening(episode)
+    if not items:
+        reviews = episode.totals.reviews
+        said = (
+            f"All {reviews} reviews accepted what was drafted." if reviews else "Nothing was reviewed in this episode."
+        )
+        line((f"Nothing was rejected. {said}", "good"))
+        return
+    for one in items:
+        _item(one)
+    _ending(episode)
+
+
+def _opening(episode: Episode) -> None:
+    started = episode.started
+    line((episode.id, "name"), f"  {started.environment.name}, task {started.task.id}, {started.protocol}")
+    line(("The request", "strong"))
+    block(shortened(_request(episode), _LONG), indent=2)
+
+
+def _request(episode: Episode) -> str:
+    said = [message.content for message in episode.history.opening if message.role == "user"]
+    return said[-1] if said else episode.started.task.request
+
+
+def _item(one: WhyItem) -> None:
+    line()
+    verdict = {"reject": "rejected", "unusable": "review unusable", "accept": "accepted"}[one.decision]
+    rule(f"segment {one.segment}: {verdict}")
+    if one.earlier:
+        line(
+            (f"After {one.earlier} steps that stood in the history, ", "dim"),
+            (f"the weak model ({one.weak}) drafted:", "dim"),
+        )
+    else:
+        line((f"As its first steps, the weak model ({one.weak}) drafted:", "dim"))
+    for step in one.steps:
+        _drafted(one, step)
+    line()
+    _verdict(one)
+    _discarded(one)
+    _repair(one)
+
+
+def _drafted(one: WhyItem, step: WhyStep) -> None:
+    wrong = one.decision == "reject" and step.number == one.accepted + 1
+    mark: Span = ("✗ ", "bad") if wrong else ("✓ ", "good") if step.number <= one.accepted else ("· ", "dim")
+    notes: list[Span] = []
+    if step.held:
+        notes.append(("  HELD: not executed, waits for the verdict", "held"))
+    elif step.objection is not None:
+        notes.append(("  never sent", "warning"))
+    style = "bad" if wrong else ""
+    line(
+        mark,
+        (f"{step.number}. ", "strong"),
+        (shortened(action_text(step.action), _LONG), style),
+        (f"  {step.effect}", "dim"),
+        *notes,
+        (f"  [{step.seq}]", "dim"),
+    )
+    if step.reasoning:
+        line(("thought: ", "dim"), (shortened(step.reasoning, _LONG), "dim"), indent=5)
+    shown = step.observation if not (step.held and step.fate == "discarded") else None
+    if shown is not None:
+        after = "executed after the verdict: " if step.held else ""
+        line(
+            ("→ ", "dim"),
+            (after, "dim"),
+            (shortened(shown.content, _LONG) or "(empty)", "bad" if shown.error else ""),
+            indent=5,
+        )
+
+
+def _verdict(one: WhyItem) -> None:
+    who = f"the strong model ({one.strong})"
+    if one.decision == "accept":
+        line(
+            (f"Verdict of {who}: ", "strong"),
+            (f"all {one.drafted} steps accepted", "good"),
+            (f"  [{one.verdict_seq}]", "dim"),
+        )
+        return
+    if one.decision == "unusable":
+        line(
+            (f"The review of {who} could not be used: ", "strong"),
+            (one.cause or "", "bad"),
+            (f"  [{one.verdict_seq}]", "dim"),
+        )
+        line("Nothing was accepted: an unreadable review never lets a write through.", indent=2)
+        block(shortened(one.raw, _LONG), "dim", indent=2)
+        return
+    line(
+        (f"Verdict of {who}: ", "strong"),
+        (f"step {one.accepted + 1} of {one.drafted} is wrong", "bad"),
+        f", {one.category}",
+        (f"  [{one.verdict_seq}]", "dim"),
+    )
+    line(("“", "dim"), one.reason or "", ("”", "dim"), indent=2)
+
+
+def _discarded(one: WhyItem) -> None:
+    gone = [step for step in one.steps if step.fate == "discarded"]
+    if not gone:
+        return
+    numbers = f"step {gone[0].number}" if len(gone) == 1 else f"steps {gone[0].number} to {gone[-1].number}"
+    ran = [step for step in gone if step.act_seq is not None]
+    cost = (
+        "it never ran"
+        if not ran and len(gone) == 1
+        else "none of them ran"
+        if not ran
+        else f"{len(ran)} read(s) had run, and changed nothing"
+    )
+    kept = f"Kept: steps 1 to {one.accepted}. " if one.accepted else ""
+    line((f"{kept}Discarded: ", "strong"), f"{numbers}; {cost}.")
+
+
+def _repair(one: WhyItem) -> None:
+    if one.repair_kind is None:
+        if one.decision != "accept":
+            line(("No repair followed.", "warning"))
+        return
+    how = "inside the verdict" if one.repair_kind == "fused" else "in a turn of its own"
+    if one.fused_unusable:
+        line(("Its first proposal could not be used: ", "dim"), one.fused_unusable)
+    line((f"Instead, {how}, the strong model did:", "strong"), (f"  [{one.repair_seq}]", "dim"))
+    for step in one.repair:
+        line(
+            ("➤ ", "good"),
+            (shortened(action_text(step.action), _LONG), "good"),
+            (f"  {step.effect}", "dim"),
+            (f"  [{step.act_seq}]" if step.act_seq else "  never sent", "dim"),
+            indent=2,
+        )
+        if step.observation is not None:
+            content = shortened(step.observation.content, _LONG) or "(empty)"
+            line(("→ ", "dim"), (content, "bad" if step.observation.error else ""), indent=5)
+
+
+def _ending(episode: Episode) -> None:
+    line()
+    if episode.ended is None:
+        line("The episode has no end yet.")
+        return
+    ended = episode.ended
+    reward = f", reward {ended.reward}" if ended.reward is not None else ""
+    line("The episode ended ", status_span(ended.outcome), f" ({ended.reason}){reward}.")

@@ -1,0 +1,113 @@
+"""Progress of live episodes: what each one is doing right now, in one line that changes."""
+
+import time
+from collections.abc import Callable
+
+from spectrace.audit.lines import action_text
+from spectrace.cli.console import Progress
+from spectrace.core.events import (
+    ActRequested,
+    Body,
+    EpisodeEnded,
+    EpisodeStarted,
+    EvaluateRequested,
+    GenerateCompleted,
+    GenerateRequested,
+    RepairMade,
+    ResetRequested,
+    StepDrafted,
+    VerdictGiven,
+)
+from spectrace.runs.batch import NotRecorded
+from spectrace.runs.live import Recorded
+
+_MEGABYTE = 10**6
+
+
+class EpisodeWatch:
+    """A Watcher for `record`: told of every event as it is written."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        """Show `total` episodes."""
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self._begun = time.monotonic()
+        self._tasks: dict[str, str] = {}
+
+    def __call__(self, episode: str, seq: int, body: Body) -> None:
+        """Change the episode's line."""
+        match body:
+            case EpisodeStarted(task=task, trial=trial):
+                self._tasks[episode] = f"{task.id}{f' #{trial}' if trial else ''}"
+                self._progress.note(f"{episode}  {self._tasks[episode]}  begins", "dim")
+            case EpisodeEnded():
+                self._progress.drop(episode)
+                return
+            case _:
+                pass
+        doing = _doing(body)
+        if doing is not None:
+            name = self._tasks.get(episode, "")
+            self._progress.show(episode, (episode, "name"), f"  {name}  event {seq}  ", (doing, "strong"))
+
+    def ended(self, one: Recorded | NotRecorded) -> None:
+        """Say how an episode ended."""
+        self._done += 1
+        count = f"{self._done} of {self._total}"
+        if isinstance(one, NotRecorded):
+            self._progress.note(f"{count}  {one.task}  not recorded: {one.error}", "bad")
+            return
+        self._tasks.pop(one.episode, None)
+        reward = f", reward {one.outcome.reward}" if one.outcome.reward is not None else ""
+        style = "good" if one.outcome.status == "completed" else "warning"
+        took = round(time.monotonic() - self._begun)
+        said = f"{one.outcome.status} ({one.outcome.reason}){reward}"
+        self._progress.note(f"{one.episode}  {one.task}  {said}  [{count}, {took} s]", style)
+
+    def interrupted(self) -> None:
+        """Name the episodes that were cut short."""
+        if self._tasks:
+            self._progress.note(f"Recorded as interrupted: {', '.join(self._tasks)}.", "warning")
+
+
+def _doing(body: Body) -> str | None:
+    match body:
+        case GenerateRequested(role=role, who=who, position=position):
+            return f"{position}: the {who} model is asked ({role})"
+        case GenerateCompleted(role=role):
+            return f"the {role} answered"
+        case StepDrafted(position=position, action=action):
+            return f"{position}: {action_text(action)}"
+        case VerdictGiven(outcome=outcome, category=category):
+            return f"verdict: {outcome}{f' ({category})' if category else ''}"
+        case RepairMade(kind=kind):
+            return f"repair ({kind})"
+        case ActRequested(action=action):
+            return f"executing {action_text(action)}"
+        case ResetRequested():
+            return "the environment begins"
+        case EvaluateRequested():
+            return "grading"
+        case _:
+            return None
+
+
+def weights_progress(progress: Progress) -> Callable[[int, int, str], None]:
+    """Return a function that shows weights being fetched."""
+    said: set[str] = set()
+
+    def show(done: int, total: int, note: str) -> None:
+        if note not in said:
+            said.add(note)
+            progress.note(note, "dim")
+        if done >= total:
+            progress.drop("weights")
+            return
+        share = 100 * done // max(1, total)
+        bar = "█" * (share // 4) + "░" * (25 - share // 4)
+        progress.show(
+            "weights", ("weights  ", "name"), f"{bar} {share:3d} %  {done // _MEGABYTE} of {total // _MEGABYTE} MB"
+        )
+
+    return show
