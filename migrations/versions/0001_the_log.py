@@ -52,6 +52,7 @@ def upgrade() -> None:
     """Create everything in an empty database."""
     _log()
     _runs()
+    _projections()
     create_triggers(op.get_bind())
     assert_triggers(op.get_bind())
 
@@ -161,4 +162,98 @@ def _runs() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_run_items"),
         sa.ForeignKeyConstraint(["run"], ["runs.id"], name="fk_run_items_run_runs"),
         sa.UniqueConstraint("run", "parent", "verdict_seq", "repeat", name="uq_run_items_once"),
+    )
+
+
+def _projections() -> None:
+    op.create_table(
+        "summaries",
+        sa.Column("number", BIG, autoincrement=False, nullable=False),
+        sa.Column("projection", sa.SmallInteger(), nullable=False),
+        sa.Column("problem", sa.Text()),
+        sa.Column("env", sa.String(), nullable=False),
+        sa.Column("task", sa.String(), nullable=False),
+        sa.Column("trial", sa.Integer(), nullable=False),
+        sa.Column("protocol", sa.String(), nullable=False),
+        sa.Column("weak", sa.String()),
+        sa.Column("strong", sa.String()),
+        sa.Column("labels", sa.Text(), nullable=False),
+        sa.Column("run", sa.String()),
+        sa.Column("parent", sa.String()),
+        sa.Column("origin", sa.String()),
+        sa.Column("status", sa.String()),
+        sa.Column("end_reason", sa.String()),
+        sa.Column("reward", sa.String()),
+        sa.Column("cost_usd", sa.String()),
+        sa.Column("steps", sa.Integer(), nullable=False),
+        sa.Column("segments", sa.Integer(), nullable=False),
+        sa.Column("reviews", sa.Integer(), nullable=False),
+        sa.Column("writes", sa.Integer(), nullable=False),
+        sa.Column("rejections", sa.Integer(), nullable=False),
+        sa.Column("unusable", sa.Integer(), nullable=False),
+        sa.Column("repairs", sa.Integer(), nullable=False),
+        sa.Column("weak_calls", sa.Integer(), nullable=False),
+        sa.Column("strong_calls", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("number", name="pk_summaries"),
+        sa.ForeignKeyConstraint(["number"], ["episodes.number"], name="fk_summaries_number_episodes"),
+    )
+    op.create_index("ix_summaries_env_task", "summaries", ["env", "task"])
+    op.create_index("ix_summaries_run", "summaries", ["run"])
+    op.create_table(
+        "segments",
+        sa.Column("number", BIG, autoincrement=False, nullable=False),
+        sa.Column("segment", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("closed", sa.String()),
+        sa.Column("steps", sa.Integer(), nullable=False),
+        sa.Column("verdict_seq", sa.Integer()),
+        sa.Column("review_seq", sa.Integer()),
+        sa.Column("drafted", sa.Integer()),
+        sa.Column("accepted", sa.Integer()),
+        sa.Column("decision", sa.String()),
+        sa.Column("status", sa.String()),
+        sa.Column("cause", sa.Text()),
+        sa.Column("category", sa.String()),
+        sa.Column("reason", sa.Text()),
+        sa.Column("rejected_tool", sa.String()),
+        sa.Column("rejected_action", sa.Text()),
+        sa.Column("draft_reasoning", sa.Text()),
+        sa.Column("repair_kind", sa.String()),
+        sa.Column("repair_action", sa.Text()),
+        sa.Column("repair_outcome", sa.String()),
+        sa.PrimaryKeyConstraint("number", "segment", name="pk_segments"),
+        sa.ForeignKeyConstraint(["number"], ["episodes.number"], name="fk_segments_number_episodes"),
+    )
+    op.create_index("ix_segments_category_rejected_tool", "segments", ["category", "rejected_tool"])
+    op.create_table(
+        "actions",
+        sa.Column("number", BIG, autoincrement=False, nullable=False),
+        sa.Column("position", sa.String(), nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=False),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("tool", sa.String()),
+        sa.Column("arguments", sa.Text(), nullable=False),
+        sa.Column("effect_declared", sa.String(), nullable=False),
+        sa.Column("effect_by", sa.String()),
+        sa.Column("drafted_at", sa.BigInteger()),
+        sa.Column("held_seq", sa.Integer()),
+        sa.Column("verdict_seq", sa.Integer()),
+        sa.Column("authority", sa.String()),
+        sa.Column("reviewer_model", sa.String()),
+        sa.Column("requested_at", sa.BigInteger()),
+        sa.Column("completed_at", sa.BigInteger()),
+        sa.Column("outcome", sa.String(), nullable=False),
+        sa.Column("state_changed", sa.Boolean()),
+        sa.Column("result_digest", sa.String()),
+        sa.Column("started_by", sa.String(), nullable=False),
+        sa.Column("erased", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("number", "position", name="pk_actions"),
+        sa.ForeignKeyConstraint(["number"], ["episodes.number"], name="fk_actions_number_episodes"),
+    )
+    op.create_index("ix_actions_tool_requested_at", "actions", ["tool", "requested_at"])
+    op.create_table(
+        "search",
+        sa.Column("number", BIG, autoincrement=False, nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("number", name="pk_search"),
+        sa.ForeignKeyConstraint(["number"], ["episodes.number"], name="fk_search_number_episodes"),
     )

@@ -95,8 +95,9 @@ class MemoryEventStore:
         log = self._log(episode)
         if log.held and log.ended_at is None:
             raise Conflict(f"{episode} is being written: wait, or end it.")
-        chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages_of(self.read(episode)))
-        chain.resume(len(log.rows), log.rows[-1].link)
+        told = list(self.read(episode))
+        chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages_of(told))
+        chain.resume(log.rows[-1].link, told)
         log.held = True
         return MemoryWriter(log, chain, self._texts, self._blobs)
 

@@ -5,10 +5,10 @@ Both stores share this, so the same events with the same salts give the same lin
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spectrace.core.digest import first_link, header_bytes, next_link
-from spectrace.core.events import MAX_SEQ, Body, Event, GenerateRequested, Unknown
+from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Event, GenerateRequested, Unknown
 from spectrace.errors import StoreError
 from spectrace.store.blobs import TextReferences, references, resolved
 from spectrace.store.codec import BodyEncoder, Lifted, decode, known, parse
@@ -65,12 +65,18 @@ class EpisodeChain:
         self._encoder = encoder
         self._salts = salts
         self._messages = messages
+        self.told: list[Event] = []
+        """Every event so far, without the messages of model calls: what the projections are made of at the end."""
+        self.ended = False
+        """Whether `episode.ended` is among them; only a person's later word may follow it."""
         self._mark = (self.seq, self.link, messages.mark())
 
-    def resume(self, seq: int, link: bytes) -> None:
+    def resume(self, link: bytes, told: Iterable[Event]) -> None:
         """Go on after the events that are there already."""
-        self.seq, self.link = seq, link
-        self._mark = (seq, link, self._messages.mark())
+        self.told = [_without_messages(event) for event in told]
+        self.ended = any(isinstance(event.body, EpisodeEnded) for event in self.told)
+        self.seq, self.link = len(self.told), link
+        self._mark = (self.seq, link, self._messages.mark())
 
     def stage(self, events: Sequence[Pending]) -> list[Row]:
         """Encode, salt and link the events; their numbers must follow on."""
@@ -86,6 +92,8 @@ class EpisodeChain:
         self._texts.rolled_back()
         self.seq, self.link, mark = self._mark
         self._messages.rewind(mark)
+        self.ended &= not any(isinstance(event.body, EpisodeEnded) for event in self.told[self.seq :])
+        del self.told[self.seq :]
 
     def _row(self, pending: Pending) -> Row:
         if pending.seq != self.seq:
@@ -99,6 +107,9 @@ class EpisodeChain:
         header = header_bytes(self.episode, self.seq, pending.lane, cls.TYPE, cls.VERSION, pending.at, *lifted)
         self.link = next_link(self.link, header, salt, body)
         self.seq += 1
+        event = Event(self.episode, pending.seq, pending.lane, pending.at, pending.body)
+        self.told.append(_without_messages(event))
+        self.ended |= isinstance(pending.body, EpisodeEnded)
         return Row(pending.seq, pending.lane, cls.TYPE, cls.VERSION, pending.at, lifted, body, salt, self.link)
 
 
@@ -158,6 +169,13 @@ class EpisodeReader:
             whole = resolved(value, texts)
             if isinstance(whole, dict):
                 self._messages.learn(whole.get("messages"))
+
+
+def _without_messages(event: Event) -> Event:
+    """Drop the lists that would grow with the square of the calls."""
+    if not isinstance(event.body, GenerateRequested):
+        return event
+    return Event(event.episode, event.seq, event.lane, event.at, replace(event.body, messages=()))
 
 
 def messages_of(events: Iterable[Event]) -> MessageWriter:

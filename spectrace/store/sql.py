@@ -11,23 +11,22 @@ import sqlalchemy as sa
 
 from spectrace.core.digest import first_link
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateRequested
-from spectrace.errors import Conflict, EpisodeNotFound, StoreError
-from spectrace.store import migrate, tables
-from spectrace.store.blobs import TextReferences, digest_bytes
-from spectrace.store.codec import BodyEncoder, Lifted
-from spectrace.store.compression import pack_blob, pack_body, unpack
-from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url, shown
+from spectrace.errors import Conflict, StoreError
+from spectrace.store import migrate, projections, tables
+from spectrace.store.blobs import TextReferences
+from spectrace.store.codec import BodyEncoder
+from spectrace.store.compression import pack_blob, pack_body
+from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
 from spectrace.store.event_store import EpisodeRow, Pending, StoredEvent
+from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_episode_id, not_found
 from spectrace.store.process import Process, is_dead, this_process
 from spectrace.store.rows import EpisodeChain, EpisodeReader, Row, Salts, messages_of, random_salt
-from spectrace.store.statements import SEQ_MASK, Statements, key
+from spectrace.store.statements import Statements, key
 
 LEASE_US = 60_000_000
 """Renewed every 10 s by the driver and by every append; a writer silent for six renewals is taken for dead."""
-
-_BATCH = 500
 
 
 def open_store(url: str, *, read_only: bool = False) -> "SqlEventStore":
@@ -85,6 +84,8 @@ class SqlEventStore:
         self._texts = TextReferences()
         self._encoder = BodyEncoder(self._texts)
         self._names = Names()
+        self.log = LogReader(database, self._names)
+        """Rows and blobs as they lie, for what reads many episodes at once."""
         self._statements = Statements(database.dialect)
 
     def create(self, episode: str, started: EpisodeStarted, at: int) -> SqlWriter:
@@ -105,6 +106,7 @@ class SqlEventStore:
                     insert = tables.episodes.insert().values(values).returning(tables.episodes.c.number)
                     number: int = connection.execute(insert).scalar_one()
                     self._write(connection, number, chain, [Pending(0, "", at, started)])
+                    projections.begin(connection, number, started)
             except sa.exc.IntegrityError as error:
                 self._rolled_back(chain)
                 raise Conflict(f"{episode} exists already; an episode id is used once.") from error
@@ -116,14 +118,14 @@ class SqlEventStore:
 
     def reopen(self, episode: str) -> SqlWriter:
         """Go on writing an episode that nobody writes; raise Conflict while somebody does."""
-        row, number = self.row(episode), self._number(episode)
+        row, number = self.row(episode), self.log.number(episode)
         if row.state == "running":
             raise Conflict(
                 f"{episode} is being written by process {row.writer_pid} on {row.writer_host}: wait or end it."
             )
-        messages = messages_of(self.read(episode))
-        chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages)
-        chain.resume(row.events, row.head)
+        told = list(self.read(episode))
+        chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages_of(told))
+        chain.resume(row.head, told)
         with self.database.writing(durable=True) as connection:
             taken = sa.update(tables.episodes).values(**self._writer_columns())
             connection.execute(taken.where(tables.episodes.c.number == number))
@@ -143,12 +145,7 @@ class SqlEventStore:
 
     def row(self, episode: str) -> EpisodeRow:
         """Return an episode's row."""
-        with self.database.reading() as connection:
-            row = connection.execute(tables.episodes.select().where(tables.episodes.c.episode == episode)).one_or_none()
-        if row is None:
-            raise EpisodeNotFound(
-                f"no episode {episode[:80]!r} in {shown(self.database.url)}; `spectrace ls` lists them."
-            )
+        row = self.log.episode(episode)
         return EpisodeRow(
             episode=row.episode,
             state=self.state(row),
@@ -169,25 +166,25 @@ class SqlEventStore:
 
     def read(self, episode: str, start: int = 0) -> Iterator[Event]:
         """Yield an episode's events from `start` on, decoded and upcast, every text resolved."""
-        number = self._number(episode)
+        number = self.log.number(episode)
 
         def earlier() -> Iterable[Row]:
-            for rows in self._batches(number, 0, stop=start, only=GenerateRequested):
+            for rows in self.log.batches(number, 0, stop=start, only=GenerateRequested):
                 yield from rows
 
-        reader = EpisodeReader(episode, self._fetch, earlier)
-        for rows in self._batches(number, start):
+        reader = EpisodeReader(episode, self.log.blobs, earlier)
+        for rows in self.log.batches(number, start):
             yield from reader.events(rows)
 
     def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
         """Yield an episode's events as their bytes."""
-        for rows in self._batches(self._number(episode), start):
+        for rows in self.log.batches(self.log.number(episode), start):
             for row in rows:
                 yield row.stored(episode)
 
     def blob(self, digest: str) -> bytes | None:
         """Return the bytes of a blob by its digest, or None where it is missing. They are not checked against it."""
-        return self._fetch({digest}).get(digest)
+        return self.log.blobs({digest}).get(digest)
 
     def close(self) -> None:
         """Release connections; checkpoint SQLite's write-ahead log."""
@@ -221,6 +218,8 @@ class SqlEventStore:
         ids = self._names.tool_ids(connection, {row.lifted.tool for row in rows if row.lifted.tool is not None})
         values = [self._values(connection, number, row, ids) for row in rows]
         self._statements.insert(connection, tables.events, values)
+        if chain.ended:
+            projections.project(connection, number, chain.told, again=ended is None)
 
     def _values(self, connection: sa.Connection, number: int, row: Row, ids: Mapping[str, int]) -> tuple[object, ...]:
         """Return the row as the columns of `events`."""
@@ -244,59 +243,6 @@ class SqlEventStore:
             "writer_started": self._process.started,
             "lease_until": self.now() + LEASE_US,
         }
-
-    def _number(self, episode: str) -> int:
-        with self.database.reading() as connection:
-            query = sa.select(tables.episodes.c.number).where(tables.episodes.c.episode == episode)
-            number = connection.scalar(query)
-        if number is None:
-            raise EpisodeNotFound(
-                f"no episode {episode[:80]!r} in {shown(self.database.url)}; `spectrace ls` lists them."
-            )
-        return int(number)
-
-    def _batches(
-        self, number: int, start: int, *, stop: int = SEQ_MASK + 1, only: type[GenerateRequested] | None = None
-    ) -> Iterator[list[Row]]:
-        """Yield rows a batch at a time, holding no connection in between; erased ones included."""
-        column = tables.events.c.key
-        first, beyond = key(number, start), key(number, 0) + stop
-        while first < beyond:
-            query = tables.events.select().where(column >= first, column < beyond).order_by(column).limit(_BATCH)
-            with self.database.reading() as connection:
-                if only is not None:
-                    query = query.where(tables.events.c.type == self._names.type_number(connection, only.TYPE))
-                found = connection.execute(query).all()
-                rows = [self._row(connection, row) for row in found]
-            if not rows:
-                return
-            yield rows
-            first = found[-1].key + 1
-
-    def _row(self, connection: sa.Connection, row: "sa.Row[tuple[object, ...]]") -> Row:
-        tool = self._names.tool_name(connection, row.tool)
-        return Row(
-            seq=row.key & SEQ_MASK,
-            lane=row.lane,
-            type=self._names.type_name(connection, row.type),
-            version=row.version,
-            at=row.at,
-            lifted=Lifted(row.effect, row.authority, row.outcome, tool),
-            body=None if row.payload is None else unpack(row.codec, row.payload),
-            salt=row.salt,
-            link=row.link,
-        )
-
-    def _fetch(self, digests: set[str]) -> dict[str, bytes]:
-        wanted = {digest_bytes(digest): digest for digest in digests}
-        column, found = tables.blobs.c.digest, {}
-        keys = list(wanted)
-        with self.database.reading() as connection:
-            for first in range(0, len(keys), _BATCH):
-                query = sa.select(column, tables.blobs.c.codec, tables.blobs.c.bytes)
-                for digest, codec, data in connection.execute(query.where(column.in_(keys[first : first + _BATCH]))):
-                    found[wanted[digest]] = unpack(codec, data)
-        return found
 
 
 def _taken(episode: str, before: int) -> str:

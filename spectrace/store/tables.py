@@ -131,3 +131,101 @@ run_items = sa.Table(
     sa.Column("result", sa.Text, nullable=False),
     sa.UniqueConstraint("run", "parent", "verdict_seq", "repeat", name="uq_run_items_once"),
 )
+
+# Projections: what the events say, laid out for questions over many episodes. `projections.rebuild` makes them anew.
+
+summaries = sa.Table(
+    "summaries",
+    metadata,
+    sa.Column("number", sa.ForeignKey("episodes.number"), primary_key=True, autoincrement=False),
+    sa.Column("projection", sa.SmallInteger, nullable=False),
+    sa.Column("problem", sa.Text),
+    sa.Column("env", sa.String, nullable=False),
+    sa.Column("task", sa.String, nullable=False),
+    sa.Column("trial", sa.Integer, nullable=False),
+    sa.Column("protocol", sa.String, nullable=False),
+    sa.Column("weak", sa.String),
+    sa.Column("strong", sa.String),
+    sa.Column("labels", sa.Text, nullable=False),
+    sa.Column("run", sa.String),
+    sa.Column("parent", sa.String),
+    sa.Column("origin", sa.String),
+    sa.Column("status", sa.String),
+    sa.Column("end_reason", sa.String),
+    sa.Column("reward", sa.String),
+    sa.Column("cost_usd", sa.String),
+    *(
+        sa.Column(name, sa.Integer, nullable=False)
+        for name in (
+            "steps",
+            "segments",
+            "reviews",
+            "writes",
+            "rejections",
+            "unusable",
+            "repairs",
+            "weak_calls",
+            "strong_calls",
+        )
+    ),
+    sa.Index("ix_summaries_env_task", "env", "task"),
+    sa.Index("ix_summaries_run", "run"),
+)
+
+segments = sa.Table(
+    "segments",
+    metadata,
+    sa.Column("number", sa.ForeignKey("episodes.number"), primary_key=True, autoincrement=False),
+    sa.Column("segment", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("closed", sa.String),
+    sa.Column("steps", sa.Integer, nullable=False),
+    sa.Column("verdict_seq", sa.Integer),
+    sa.Column("review_seq", sa.Integer),
+    sa.Column("drafted", sa.Integer),
+    sa.Column("accepted", sa.Integer),
+    sa.Column("decision", sa.String),
+    sa.Column("status", sa.String),
+    sa.Column("cause", sa.Text),
+    sa.Column("category", sa.String),
+    sa.Column("reason", sa.Text),
+    sa.Column("rejected_tool", sa.String),
+    sa.Column("rejected_action", sa.Text),
+    sa.Column("draft_reasoning", sa.Text),
+    sa.Column("repair_kind", sa.String),
+    sa.Column("repair_action", sa.Text),
+    sa.Column("repair_outcome", sa.String),
+    sa.Index("ix_segments_category_rejected_tool", "category", "rejected_tool"),
+)
+
+actions = sa.Table(
+    "actions",
+    metadata,
+    sa.Column("number", sa.ForeignKey("episodes.number"), primary_key=True, autoincrement=False),
+    sa.Column("position", sa.String, primary_key=True),
+    sa.Column("seq", sa.Integer, nullable=False),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("tool", sa.String),
+    sa.Column("arguments", sa.Text, nullable=False),
+    sa.Column("effect_declared", sa.String, nullable=False),
+    sa.Column("effect_by", sa.String),
+    sa.Column("drafted_at", sa.BigInteger),
+    sa.Column("held_seq", sa.Integer),
+    sa.Column("verdict_seq", sa.Integer),
+    sa.Column("authority", sa.String),
+    sa.Column("reviewer_model", sa.String),
+    sa.Column("requested_at", sa.BigInteger),
+    sa.Column("completed_at", sa.BigInteger),
+    sa.Column("outcome", sa.String, nullable=False),
+    sa.Column("state_changed", sa.Boolean),
+    sa.Column("result_digest", sa.String),
+    sa.Column("started_by", sa.String, nullable=False),
+    sa.Column("erased", sa.Boolean, nullable=False),
+    sa.Index("ix_actions_tool_requested_at", "tool", "requested_at"),
+)
+
+search = sa.Table(
+    "search",
+    metadata,
+    sa.Column("number", sa.ForeignKey("episodes.number"), primary_key=True, autoincrement=False),
+    sa.Column("text", sa.Text, nullable=False),
+)
