@@ -82,7 +82,7 @@ def _rows(store: SqlEventStore, keys: set[int]) -> dict[int, Row]:
         rows: dict[int, Row] = {}
         for row in connection.execute(query).all():
             with suppress(StoreError):
-                rows[row.key] = store._row(connection, row)  # noqa: SLF001 - the other half of the store
+                rows[row.key] = store.log.row(connection, row)
     return rows
 
 
@@ -106,5 +106,5 @@ class _Cache:
         """Return the blobs that exist."""
         missing = digests - set(self._known)
         if missing:
-            self._known |= self._store._fetch(missing)  # noqa: SLF001 - as above
+            self._known |= self._store.log.blobs(missing)
         return self._known
