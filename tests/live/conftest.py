@@ -1,0 +1,18 @@
+"""Live fixtures. Where a server cannot run, tests skip with the reason; in CI that is a failure."""
+
+import os
+
+import pytest
+from live.sglang_server import server
+
+
+@pytest.fixture(scope="session")
+def sglang_url():
+    """The URL of a real SGLang server on this machine that serves the weak model as `weak`."""
+    reason = server.unsupported()
+    if reason is not None:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI must run the SGLang tests: {reason}")
+        pytest.skip(reason)
+    with server.running() as url:
+        yield url
