@@ -71,6 +71,7 @@ class EpisodeSummary:
     """Unknown until the cost model has prices."""
     parent: str | None = None
     """The episode that this one was forked from, re-verifies or goes on with."""
+    parent_seq: int | None = None
     origin: str | None = None
     """The file that it was imported from."""
 
@@ -193,6 +194,32 @@ class WhyItem:
             return "never"
         last = sent[-1].observation
         return "indeterminate" if last is None else "error" if last.error else "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A named run: live episodes, or the children of a re-verification."""
+
+    run: str
+    kind: str
+    """run, import or reverify."""
+    selection: str
+    """What it is about, in words."""
+    selection_digest: str
+    """Over the sorted (environment, task, trial), or for a re-verification (episode, its last event's number)."""
+    started_at: int
+    total: int
+    """Episodes recorded so far."""
+    done: int
+    """Of these: ended, completed or truncated."""
+    failed: int
+    """Failed or interrupted."""
+    reviews: int
+    rejections: int
+    unusable: int
+    cost_usd: str | None
+    state: str
+    """running, or ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         strong_calls=totals.strong_calls,
         reward=ended.reward if ended is not None else None,
         parent=started.parent.episode if started and started.parent else None,
+        parent_seq=started.parent.seq if started and started.parent else None,
         origin=started.origin.file if started and started.origin else None,
     )
 

@@ -9,21 +9,23 @@ A reader never writes: SQLite is opened read-only, and nothing named in a record
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from spectrace.audit import episodes
+from spectrace.audit import episodes as listing
 from spectrace.audit.answers import (
     EpisodeSummary,
     EventDetail,
     EventLine,
     Filters,
     RejectionCount,
+    RunSummary,
     WhyItem,
     WhyStep,
 )
+from spectrace.audit.batches import run_summaries
 from spectrace.audit.lines import line, plain, tool_name
 from spectrace.audit.why import segment_starts, why_items
 from spectrace.core.deeds import Deed, changes_state, deeds
@@ -42,6 +44,7 @@ __all__ = [
     "Filters",
     "Reader",
     "RejectionCount",
+    "RunSummary",
     "WhyItem",
     "WhyStep",
     "open_reader",
@@ -86,7 +89,7 @@ class Reader:
 
     def iter_episodes(self, filters: Filters | None = None) -> Iterator[EpisodeSummary]:
         """Yield the episodes that pass the filters, as they are found."""
-        return episodes.summaries(self.store, filters or Filters())
+        return listing.summaries(self.store, filters or Filters())
 
     def state(self, episode: str) -> str:
         """Return running, interrupted or ended."""
@@ -158,13 +161,24 @@ class Reader:
             for key, n in sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
         ]
 
-    def actions(self, filters: Filters | None = None, *, reads: bool = False) -> Iterator[Deed]:
-        """Yield the ledger of the episodes: what changed or may have changed something, what was drafted and never ran.
+    def runs(self, name: str | None = None) -> list[RunSummary]:
+        """Return the named runs, newest first; with `name` that one."""
+        found = run_summaries(self.iter_episodes(Filters(run=() if name is None else (name,))))
+        if name is not None and not found:
+            raise UsageError(f"no run is named {name!r}; `spectrace runs` lists them.")
+        return found
+
+    def actions(
+        self, filters: Filters | None = None, *, reads: bool = False, episodes: Collection[str] | None = None
+    ) -> Iterator[Deed]:
+        """Yield the ledger: what changed or may have changed something, what was drafted to and never ran.
 
         `filters.tool` chooses the actions of that tool. Plain reads are left out unless asked for.
         """
         filters = filters or Filters()
         for one in self.iter_episodes(replace(filters, tool=())):
+            if episodes is not None and one.episode not in episodes:
+                continue
             for deed in deeds(self.store.read(one.episode)):
                 fits = not filters.tool or deed.tool in filters.tool
                 if fits and (reads or changes_state(deed)):

@@ -46,7 +46,6 @@ _FILTERS: Mapping[str, Decorator] = {
 
 def filter_options(*, without: tuple[str, ...] = ()) -> Decorator:
     """Give a command `ls`'s filters; it gets them as one value, `filters`."""
-
     names = [name for name in _FILTERS if name not in without]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,57 @@
+"""Named runs, told from their episodes: what each is about, how far it is, what came of it."""
+
+from collections.abc import Iterable, Sequence
+
+from spectrace.audit.answers import EpisodeSummary, RunSummary
+from spectrace.core.digest import digest_of
+
+_FAILED = ("failed", "interrupted")
+
+
+def run_summaries(episodes: Iterable[EpisodeSummary]) -> list[RunSummary]:
+    """Group the episodes that belong to a run; the run that began last comes first."""
+    groups: dict[tuple[str, str], list[EpisodeSummary]] = {}
+    for one in episodes:
+        if one.run is not None:
+            groups.setdefault((one.run, kind_of(one)), []).append(one)
+    found = [_summary(run, kind, group) for (run, kind), group in groups.items()]
+    return sorted(found, key=lambda one: (-one.started_at, one.run, one.kind))
+
+
+def kind_of(one: EpisodeSummary) -> str:
+    """Return run, import or reverify."""
+    return {"reverify": "reverify", "imported": "import"}.get(one.protocol, "run")
+
+
+def _summary(run: str, kind: str, group: Sequence[EpisodeSummary]) -> RunSummary:
+    failed = sum(one.status in _FAILED for one in group)
+    running = sum(one.status == "running" for one in group)
+    return RunSummary(
+        run=run,
+        kind=kind,
+        selection=_selection(kind, group),
+        selection_digest=digest_of(sorted(_identity(kind, one) for one in group)),
+        started_at=min(one.started_at for one in group),
+        total=len(group),
+        done=len(group) - failed - running,
+        failed=failed,
+        reviews=sum(one.reviews for one in group),
+        rejections=sum(one.rejections for one in group),
+        unusable=sum(one.unusable for one in group),
+        cost_usd=None,
+        state="running" if running else "ended",
+    )
+
+
+def _selection(kind: str, group: Sequence[EpisodeSummary]) -> str:
+    environments = ", ".join(sorted({one.env for one in group}))
+    if kind == "reverify":
+        return f"reviews of {len({one.parent for one in group})} episodes on {environments}"
+    tasks, trials = len({(one.env, one.task) for one in group}), len({one.trial for one in group})
+    return f"{environments}: {tasks} tasks, {trials} trials"
+
+
+def _identity(kind: str, one: EpisodeSummary) -> list[str]:
+    if kind == "reverify":
+        return [one.parent or "", str(one.parent_seq)]
+    return [one.env, one.task, str(one.trial)]

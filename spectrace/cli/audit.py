@@ -1,0 +1,154 @@
+"""`spectrace audit`: the ledger of what was done, and on whose authority."""
+
+from collections.abc import Sequence
+
+import click
+
+from spectrace.audit.answers import Filters
+from spectrace.audit.queries import open_reader
+from spectrace.cli import console, document
+from spectrace.cli.console import Column, iso, iso_seconds, status_span
+from spectrace.cli.options import db_option, json_option, moment
+from spectrace.config import database_url
+from spectrace.core.deeds import Deed
+from spectrace.core.types import Effect
+
+OUTCOMES = ("ok", "error", "indeterminate", "never")
+
+_COLUMNS = (
+    Column("event"),
+    Column("time (UTC)", rank=5),
+    Column("action", flex=30),
+    Column("effect", rank=3),
+    Column("authority"),
+    Column("outcome"),
+    Column("changed", rank=1),
+    Column("reviewer", rank=4),
+    Column("started by", rank=6),
+)
+
+
+@click.group()
+def command() -> None:
+    """Ask what was done, and on whose authority."""
+
+
+@command.command()
+@click.argument("episodes", nargs=-1, metavar="[EP]...")
+@click.option("--tool", multiple=True, metavar="TOOL", help="Only this tool.")
+@click.option("--env", multiple=True, metavar="ENV", help="Only on this environment.")
+@click.option(
+    "--effect",
+    multiple=True,
+    type=click.Choice([effect.value for effect in Effect]),
+    help="Only this effect. Plain reads are listed only if asked for.",
+)
+@click.option(
+    "--authority",
+    multiple=True,
+    metavar="KIND",
+    help="verdict, repair, actor, read, reply, unreviewed, speculative, person, unknown, or a whole one (verdict:28).",
+)
+@click.option("--outcome", multiple=True, type=click.Choice(OUTCOMES), help="never: drafted, and it did not run.")
+@click.option("--run", multiple=True, metavar="NAME", help="Only in this named run.")
+@click.option("--since", metavar="TIME", help="Asked, or else drafted, at or after this time.")
+@click.option("--until", metavar="TIME", help="Asked, or else drafted, before this time.")
+@db_option
+@json_option
+def actions(
+    episodes: Sequence[str],
+    tool: tuple[str, ...],
+    env: tuple[str, ...],
+    effect: tuple[str, ...],
+    authority: tuple[str, ...],
+    outcome: tuple[str, ...],
+    run: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    db: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """List every action that changed or may have changed something, or was drafted to, with its authority."""
+    low, high = moment(since), moment(until)
+    with open_reader(database_url(db)) as reader:
+        names = {reader.resolve(name) for name in episodes}
+        found = [
+            deed
+            for deed in reader.actions(
+                Filters(env=env, tool=tool, run=run, until=high, sort="started_at"),
+                reads=Effect.READ in effect,
+                episodes=names or None,
+            )
+            if (not effect or deed.effect_declared in effect)
+            and (not authority or _has_authority(deed, authority))
+            and (not outcome or deed.outcome in outcome)
+            and _within(deed, low, high)
+        ]
+    if as_json:
+        document.write("actions", [item(deed) for deed in found])
+    else:
+        show(found)
+
+
+def _has_authority(deed: Deed, wanted: Sequence[str]) -> bool:
+    given = deed.authority or ""
+    return given in wanted or given.partition(":")[0] in wanted
+
+
+def _within(deed: Deed, low: int | None, high: int | None) -> bool:
+    at = deed.requested_at if deed.requested_at is not None else deed.drafted_at
+    return at is None or ((low is None or at >= low) and (high is None or at < high))
+
+
+def show(deeds: Sequence[Deed]) -> None:
+    """Write the ledger as a table."""
+    console.table(_COLUMNS, [_row(deed) for deed in deeds], "No action is on the ledger.")
+    indeterminate = sum(deed.outcome == "indeterminate" for deed in deeds)
+    if indeterminate:
+        console.say(
+            f"{indeterminate} indeterminate: asked and not answered, so it may have happened. Nothing runs it again.",
+            style="warning",
+        )
+
+
+def _row(deed: Deed) -> list[console.Cell]:
+    what = f"{deed.tool} {deed.arguments}" if deed.tool else f"{deed.kind}: {deed.arguments}"
+    changed = {True: "yes", False: "no", None: None}[deed.state_changed]
+    return [
+        (f"{deed.episode}:{deed.seq}", "name"),
+        iso_seconds(deed.requested_at if deed.requested_at is not None else deed.drafted_at),
+        what,
+        deed.effect_declared or None,
+        deed.authority,
+        status_span(deed.outcome),
+        changed,
+        deed.reviewer_model,
+        deed.started_by,
+    ]
+
+
+def item(deed: Deed) -> dict[str, object]:
+    """Return the JSON item of a deed; arguments are the exact text."""
+    return {
+        "episode": deed.episode,
+        "seq": deed.seq,
+        "position": deed.position,
+        "kind": deed.kind,
+        "tool": deed.tool,
+        "arguments": deed.arguments,
+        "effect_declared": deed.effect_declared,
+        "effect_by": deed.effect_by,
+        "drafted_at": iso(deed.drafted_at),
+        "held_seq": deed.held_seq,
+        "verdict_seq": deed.verdict_seq,
+        "authority": deed.authority,
+        "reviewer_model": deed.reviewer_model,
+        "requested_at": iso(deed.requested_at),
+        "completed_at": iso(deed.completed_at),
+        "outcome": deed.outcome,
+        "state_changed": deed.state_changed,
+        "result_digest": deed.result_digest,
+        "started_by": deed.started_by,
+        "erased": deed.erased,
+    }

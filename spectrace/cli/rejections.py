@@ -1,0 +1,53 @@
+"""`spectrace rejections`: how often drafts were rejected, and for what."""
+
+import click
+
+from spectrace.audit.answers import Filters
+from spectrace.audit.queries import REJECTIONS_BY, open_reader
+from spectrace.cli import console, document
+from spectrace.cli.console import Column
+from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.config import database_url
+
+
+@click.command()
+@click.option(
+    "--by",
+    default="category",
+    show_default=True,
+    metavar="WHAT,..",
+    help=f"Count by one or more of {', '.join(REJECTIONS_BY)}.",
+)
+@filter_options()
+@db_option
+@json_option
+def command(by: str, db: str | None, *, filters: Filters, as_json: bool) -> None:
+    """Count rejections, and beside them reviews that could not be used."""
+    names = [name.strip() for name in by.split(",")]
+    with open_reader(database_url(db)) as reader:
+        found = reader.rejections(names, filters)
+    if as_json:
+        document.write(
+            "rejections",
+            [
+                {
+                    "key": " / ".join(one.key),
+                    **dict(zip(names, one.key, strict=True)),
+                    "n": one.n,
+                    "episodes": one.episodes,
+                    "example": one.example,
+                }
+                for one in found
+            ],
+        )
+        return
+    columns = [
+        *(Column(name) for name in names),
+        Column("n", right=True),
+        Column("episodes", right=True),
+        Column("example"),
+    ]
+    rows: list[list[console.Cell]] = [[*one.key, one.n, one.episodes, (one.example, "name")] for one in found]
+    console.table(columns, rows, "Nothing was rejected.")
+    if found:
+        console.say("`spectrace why EXAMPLE` tells one of them.", style="dim")
