@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_unstructure_fn, override
 
 from spectrace.core.digest import canonical, text_bytes, text_digest
 from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body, Event, GenerateRequested, Unknown
-from spectrace.core.types import Action, Call, Finish, Reply
+from spectrace.core.types import Action, Call, Effect, Finish, Reply, Role
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import INLINE_BYTES, TextReferences
 from spectrace.store.messages import MessageWriter
@@ -151,10 +151,12 @@ def _decoder() -> Converter:
                 raise TypeError(msg)
             return value
 
-        converter.register_structure_hook_func(lambda annotation: annotation is expected, check)
+        converter.register_structure_hook(expected, check)
 
     for primitive in (str, int, bool):
         exactly(primitive)
+    for enum in (Effect, Role):  # a StrEnum would pass for the text that it also is
+        converter.register_structure_hook(enum, lambda value, cls: cls(value))
 
     def action(value: Any, _: object) -> Action | None:
         if value is None:
