@@ -1,0 +1,101 @@
+"""JSON taken apart without being rewritten: the members of an object and the items of an array as their exact text.
+
+Arguments, tasks and numbers of a foreign file are recorded as it wrote them (`1.0` stays `1.0`, key order stays), so a
+parsed value is never serialised again. `joined` puts exact texts back together.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+_SKIP = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len)
+"""Finds where a value ends. Numbers are not converted: one of 5000 digits is text like any other."""
+_SPACE = " \t\n\r"
+_Found = TypeVar("_Found")
+
+
+def members(text: str) -> dict[str, str]:
+    """Return each member's exact text by its name; the last of several equal names counts, as for every JSON reader."""
+    at, found = _after(text, 0, "{"), dict[str, str]()
+    if text[at : at + 1] == "}":
+        return _whole(text, at, found)
+    while True:
+        name, end = _SKIP.raw_decode(text, at)
+        if not isinstance(name, str):
+            raise json.JSONDecodeError("expected a name", text, at)
+        at = _after(text, end, ":")
+        _, end = _SKIP.raw_decode(text, at)
+        found[name] = text[at:end]
+        at = _spaced(text, end)
+        if text[at : at + 1] == "}":
+            return _whole(text, at, found)
+        at = _after(text, at, ",")
+
+
+def items(text: str) -> list[str]:
+    """Return each item's exact text."""
+    at, found = _after(text, 0, "["), list[str]()
+    if text[at : at + 1] == "]":
+        return _whole(text, at, found)
+    while True:
+        _, end = _SKIP.raw_decode(text, at)
+        found.append(text[at:end])
+        at = _spaced(text, end)
+        if text[at : at + 1] == "]":
+            return _whole(text, at, found)
+        at = _after(text, at, ",")
+
+
+def joined(parts: Mapping[str, str]) -> str:
+    """Return an object of exact texts."""
+    return "{" + ", ".join(f"{json.dumps(name)}: {text}" for name, text in parts.items()) + "}"
+
+
+def joined_items(parts: Sequence[str]) -> str:
+    """Return an array of exact texts."""
+    return "[" + ", ".join(parts) + "]"
+
+
+def is_object(text: str | None) -> bool:
+    """Whether the text of a JSON value is an object's."""
+    return text is not None and text.startswith("{")
+
+
+def is_array(text: str | None) -> bool:
+    """Whether the text of a JSON value is an array's."""
+    return text is not None and text.startswith("[")
+
+
+def string(text: str | None) -> str | None:
+    """Return the string that a JSON text holds; None for null, for another type and for no text."""
+    if text is None or not text.startswith('"'):
+        return None
+    value = json.loads(text)
+    return value if isinstance(value, str) else None
+
+
+def integer(text: str | None) -> int | None:
+    """Return the integer that a JSON text holds, or None."""
+    digits = (text or "").removeprefix("-")
+    return int(text or "") if digits.isdecimal() and digits.isascii() and len(digits) < len(str(2**53)) else None
+
+
+def _whole(text: str, last: int, found: _Found) -> _Found:
+    """Return what was found, if nothing follows the closing bracket."""
+    if text[last + 1 :].strip(_SPACE):
+        raise json.JSONDecodeError("more text after the value", text, last + 1)
+    return found
+
+
+def _spaced(text: str, at: int) -> int:
+    while text[at : at + 1] and text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _after(text: str, at: int, sign: str) -> int:
+    """Return where the next token begins after the sign that must stand here."""
+    at = _spaced(text, at)
+    if text[at : at + 1] != sign:
+        raise json.JSONDecodeError(f"expected {sign!r}", text, at)
+    return _spaced(text, at + 1)

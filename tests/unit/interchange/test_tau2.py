@@ -1,0 +1,187 @@
+import contextlib
+import json
+
+import pytest
+from tau2_files import (
+    AIRLINE,
+    BYE,
+    DATA,
+    GREETING,
+    HELLO,
+    RETAIL,
+    calls,
+    result,
+    result_file,
+    says,
+    simulation,
+    written,
+)
+
+from spectrace.core.deeds import changes_state, deeds
+from spectrace.core.events import EpisodeStarted, GenerateRequested
+from spectrace.core.fold import fold
+from spectrace.errors import UsageError
+from spectrace.interchange.tau2 import episode_id, import_file
+from spectrace.store.event_store import Pending
+from spectrace.store.memory import MemoryEventStore
+
+
+def strings(value):
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from strings(item)
+        case dict():
+            for item in value.values():
+                yield from strings(item)
+
+
+def test_a_real_file_becomes_one_episode_a_simulation(event_store):
+    (imported,) = import_file(RETAIL, event_store, project="p", run="r")
+
+    episode = fold(event_store.read(imported.episode))
+    assert (episode.started.project, episode.started.run, imported.task) == ("p", "r", "0")
+    assert (episode.ended.outcome, episode.ended.reason, episode.ended.reward) == ("completed", "user_stop", "1.0")
+    assert episode.totals == episode.ended.totals
+    assert (episode.totals.strong_calls, episode.totals.user_calls, episode.totals.writes) == (11, 7, 1)
+    assert [step.fate for segment in episode.segments for step in segment.steps] == ["committed"] * 11
+    assert event_store.row(imported.episode).state == "ended"
+
+
+@pytest.mark.parametrize("path", [AIRLINE, RETAIL])
+def test_nothing_that_the_file_says_is_dropped(path):
+    store = MemoryEventStore()
+    (imported,) = import_file(path, store)
+
+    kept = {text for event in store.read(imported.episode) for text in _texts(event.body)}
+
+    filed = json.loads(path.read_text())
+    assert set(strings(filed["simulations"])) | set(strings(filed["info"])) <= kept | {"assistant", "user", "tool"}
+
+
+def _texts(body):
+    """Every text that an event holds; JSON texts are looked into."""
+    for value in _leaves(body):
+        yield value
+        with contextlib.suppress(ValueError):
+            yield from strings(json.loads(value))
+
+
+def _leaves(value):
+    match value:
+        case str():
+            yield value
+        case tuple():
+            for item in value:
+                yield from _leaves(item)
+        case _ if hasattr(value, "__slots__"):
+            for name in value.__slots__:
+                yield from _leaves(getattr(value, name))
+
+
+def test_times_are_the_files_and_never_go_backwards(event_store):
+    (imported,) = import_file(AIRLINE, event_store)
+
+    times = [event.at for event in event_store.read(imported.episode)]
+    assert times == sorted(times)
+    assert times[0] == 1_773_476_369_310_266  # 2026-03-14T08:19:29.310266
+    assert times[-1] > times[0]
+
+
+def test_every_model_call_holds_the_conversation_so_far(event_store):
+    (imported,) = import_file(AIRLINE, event_store)
+
+    asked = [event.body for event in event_store.read(imported.episode) if isinstance(event.body, GenerateRequested)]
+    sizes = [len(body.messages) for body in asked if body.who == "strong"]
+    assert sizes == [2, 4, 6, 8]
+
+
+def test_an_invented_tool_is_imported_whole_and_changed_nothing(event_store):
+    (imported,) = import_file(DATA / "unknown_tool.json", event_store)
+
+    found = [deed for deed in deeds(event_store.read(imported.episode)) if deed.kind == "call"]
+    assert [(deed.tool, deed.effect_declared, deed.outcome) for deed in found] == [
+        ("extend_loan_period", "write", "error"),
+        ("renew_loan", "write", "ok"),
+    ]
+    assert fold(event_store.read(imported.episode)).ended.reward == "0.0"
+
+
+def test_a_dialogue_that_stops_before_the_write_is_complete_and_wrote_nothing(event_store):
+    (imported,) = import_file(DATA / "stop_before_the_write.json", event_store)
+
+    episode = fold(event_store.read(imported.episode))
+    writes = [deed for deed in deeds(event_store.read(imported.episode)) if changes_state(deed) and deed.kind == "call"]
+    assert (writes, episode.ended.outcome, episode.ended.reason) == ([], "completed", "user_stop")
+    assert episode.history.steps[-1].observation.content == "Yes, please do. ###STOP###"
+
+
+def test_an_entry_is_recorded_once(event_store):
+    (first,) = import_file(AIRLINE, event_store)
+    before = event_store.row(first.episode)
+
+    (second,) = import_file(AIRLINE, event_store)
+
+    assert (second.episode, second.losses) == (first.episode, ())
+    assert second.skipped == (
+        f"entry 0e32d252-7a06-4893-b390-b048a0ec32ff of {AIRLINE.name} is here already, "
+        f"as episode {first.episode} (whole)"
+    )
+    assert event_store.row(first.episode) == before
+
+
+def test_an_import_that_was_cut_off_is_named_as_such(tmp_path, event_store):
+    path = written(tmp_path, result_file(simulation(GREETING, HELLO, says("Bye"), BYE)))
+    source = MemoryEventStore()
+    (imported,) = import_file(path, source)
+    whole = list(source.read(imported.episode))
+    started = whole[0].body
+    assert isinstance(started, EpisodeStarted)
+    writer = event_store.create(imported.episode, started, whole[0].at)
+    writer.append([Pending(event.seq, "", event.at, event.body) for event in whole[1:3]], durable=True)
+    writer.close()
+
+    (again,) = import_file(path, event_store)
+
+    assert again.skipped.endswith("(cut off after 3 events)")
+
+
+def test_the_same_entry_of_another_file_is_another_episode():
+    assert episode_id("sha256:00", "sim-1") == episode_id("sha256:00", "sim-1")
+    assert len({episode_id("sha256:00", "sim-1"), episode_id("sha256:01", "sim-1"), episode_id("sha256:00", "2")}) == 3
+
+
+def test_equal_ids_in_one_file_are_two_episodes(tmp_path):
+    one = simulation(GREETING, HELLO, says("Bye"), BYE)
+
+    found = import_file(written(tmp_path, result_file(one, one)), MemoryEventStore())
+
+    assert len({imported.episode for imported in found}) == 2
+    assert [imported.skipped for imported in found] == [None, None]
+
+
+def test_hostile_text_is_recorded_as_it_is(tmp_path, event_store):
+    text = "\0 \ud800 <script> \u2028"
+    messages = (GREETING, HELLO, calls(("c1", "f", {"a": text})), result("c1", text), says(text), BYE)
+
+    (imported,) = import_file(written(tmp_path, result_file(simulation(*messages))), event_store)
+
+    steps = fold(event_store.read(imported.episode)).history.steps
+    assert (json.loads(steps[0].action.arguments)["a"], steps[0].observation.content) == (text, text)
+    assert steps[1].action.text == text
+
+
+def test_progress_is_told_after_each_entry(tmp_path):
+    told = []
+    path = written(tmp_path, result_file(*(simulation(GREETING, HELLO, id_=str(n)) for n in range(3))))
+
+    import_file(path, MemoryEventStore(), progress=lambda done, total: told.append((done, total)))
+
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_another_file_records_nothing(tmp_path, event_store):
+    with pytest.raises(UsageError, match="found an object with 'messages'"):
+        import_file(written(tmp_path, {"messages": []}), event_store)
