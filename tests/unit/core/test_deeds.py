@@ -1,0 +1,43 @@
+"""The ledger of actions: authority, verdict, reviewer, outcome."""
+
+from spectrace.core.deeds import changes_state, deeds
+from spectrace.core.events import ActCompleted
+from tests.episodes import CANCEL, recorded_events
+
+
+def test_a_rejected_write_is_in_the_ledger_and_never_ran():
+    deed = deeds(recorded_events())[0]
+
+    assert (deed.tool, deed.arguments, deed.outcome, deed.authority) == (
+        "cancel_order",
+        CANCEL.arguments,
+        "never",
+        None,
+    )
+    assert (deed.requested_at, deed.state_changed) == (None, None)
+    assert deed.verdict_seq is not None
+    assert deed.reviewer_model == "scripted"
+
+
+def test_an_executed_write_names_the_verdict_that_allowed_it():
+    events = recorded_events()
+    ran = [deed for deed in deeds(events) if deed.tool == "cancel_order" and deed.outcome == "ok"]
+
+    assert [deed.authority for deed in ran] == [f"verdict:{ran[0].verdict_seq}"]
+    assert events[ran[0].verdict_seq].type == "verdict.given"
+    assert (ran[0].state_changed, ran[0].effect_by) == (True, "declared")
+    assert ran[0].held_seq < ran[0].verdict_seq < ran[0].seq
+
+
+def test_a_write_without_an_answer_is_indeterminate():
+    events = recorded_events()
+    end = next(
+        event.seq for event in events if isinstance(event.body, ActCompleted) and event.body.tool == "cancel_order"
+    )
+    cut = deeds(events[:end])
+
+    assert [deed.outcome for deed in cut if deed.tool == "cancel_order"] == ["never", "indeterminate"]
+
+
+def test_reads_are_no_deeds_of_the_ledger():
+    assert {deed.tool for deed in deeds(recorded_events()) if changes_state(deed)} == {"cancel_order", None, ""} - {""}

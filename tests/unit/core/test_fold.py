@@ -1,0 +1,79 @@
+"""Events become segments, verdicts, repairs and totals again."""
+
+import pytest
+
+from spectrace.core.events import EpisodeEnded, GenerateRequested
+from spectrace.core.fold import fold
+from spectrace.core.types import Call
+from tests.episodes import CANCEL, DONE, FIND, READ, STRONG, WEAK, call, recorded_events
+from tests.playbook import accept, reject
+
+
+def test_a_rejected_write_its_reason_and_its_repair_stand_in_one_segment():
+    first = fold(recorded_events()).segments[0]
+
+    assert [(item.step.action, item.fate, item.act) for item in first.steps] == [(CANCEL, "discarded", None)]
+    assert (first.reason, first.verdict.decision, first.verdict.reason) == ("held", "reject", "find the customer first")
+    assert [(item.step.action, item.fate) for item in first.repair.steps] == [(FIND, "committed")]
+    assert first.repair.steps[0].step.observation.content.startswith("C11 Ana Silva")
+
+
+def test_the_history_is_what_was_committed_in_order():
+    episode = fold(recorded_events())
+
+    assert [step.action for step in episode.history.steps] == [FIND, READ, CANCEL, DONE]
+    assert [len(segment.history.steps) for segment in episode.segments] == [0, 1, 3]
+
+
+def test_the_segment_under_review_is_what_the_reviewer_saw():
+    events = recorded_events()
+    episode = fold(events)
+    prompts = [event.body for event in events if getattr(event.body, "role", "") == "reviewer"]
+    second = episode.segments[1].under_review
+
+    assert [step.observation is None for step in second] == [False, True]
+    assert "NOT EXECUTED" in prompts[2].messages[-1].content if isinstance(prompts[2], GenerateRequested) else True
+
+
+def test_totals_of_the_fold_are_those_the_driver_counted():
+    events = recorded_events()
+    episode = fold(events)
+    ended = events[-1].body
+    assert isinstance(ended, EpisodeEnded)
+
+    assert episode.totals == ended.totals
+    assert (ended.totals.reviews, ended.totals.rejections, ended.totals.repairs, ended.totals.writes) == (3, 1, 1, 1)
+
+
+def test_an_unfinished_log_folds_to_what_is_known():
+    events = recorded_events()
+    for length in range(1, len(events)):
+        episode = fold(events[:length])
+
+        assert episode.ended is None
+        assert episode.events == length
+
+
+def test_a_corrective_turn_with_an_action_never_sent_keeps_its_order():
+    bad = Call("get_order", '{"order": 1}')
+    events = recorded_events(
+        weak=[CANCEL, READ, CANCEL, DONE],
+        strong=[reject(1, bad), FIND, accept(), accept()],
+    )
+    episode = fold(events)
+
+    assert "Additional properties" in episode.segments[0].repair.fused_unusable
+    assert [step.action for step in episode.history.steps] == [FIND, READ, CANCEL, DONE]
+
+
+def test_a_log_must_begin_at_its_beginning():
+    with pytest.raises(ValueError, match=r"first event is episode\.started"):
+        fold(recorded_events()[1:])
+
+
+def test_a_step_that_was_never_sent_shows_why_as_its_observation():
+    events = recorded_events(weak=[call("fly"), *WEAK], strong=STRONG)
+    first = fold(events).segments[0].steps[0]
+
+    assert first.objection.startswith("no tool is named 'fly'")
+    assert first.step.observation.error

@@ -1,0 +1,99 @@
+"""Another verifier judges the recorded reviews in their own contexts; nothing recorded is edited."""
+
+import asyncio
+
+from spectrace.core.baselines import WeakOnly
+from spectrace.core.events import EpisodeStarted, GenerateRequested
+from spectrace.errors import ModelFailed
+from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.replay import replay_episode
+from spectrace.runs.reverify import rechecks_of, reverify_episode
+from spectrace.store.memory import MemoryEventStore
+from tests.episodes import CANCEL, DONE, FIND, READ, record_shop
+from tests.playbook import accept, reject
+
+
+def reverify(replies, *, only_rejected=False, **of_record):
+    async def play():
+        store = MemoryEventStore()
+        recorded = await record_shop(store, **of_record)
+        events = list(store.read(recorded.episode))
+        rows, outcome = await reverify_episode(
+            events, ScriptedModel(replies, name="other"), store, "again", only_rejected=only_rejected
+        )
+        child = list(store.read(rows[0].child)) if rows else []
+        return events, rows, outcome, child, store
+
+    return asyncio.run(play())
+
+
+def test_every_review_is_asked_in_exactly_the_recorded_context():
+    events, rows, outcome, child, _ = reverify([accept()] * 3)
+
+    def reviews(log):
+        return [e.body.messages for e in log if isinstance(e.body, GenerateRequested) and e.body.role == "reviewer"]
+
+    assert reviews(child) == reviews(events)
+    assert [(row.segment, row.recorded.decision, row.new.decision, row.agree) for row in rows] == [
+        (1, "reject", "accept", False),
+        (2, "accept", "accept", True),
+        (3, "accept", "accept", True),
+    ]
+    assert outcome.status == "completed"
+
+
+def test_reviews_after_the_first_that_differs_are_counterfactual():
+    _, rows, _, _, _ = reverify([accept()] * 3)
+
+    assert [row.counterfactual for row in rows] == [False, True, True]
+
+
+def test_the_child_names_its_parent_run_and_verifier():
+    events, _, _, child, _ = reverify([accept()] * 3)
+    started = child[0].body
+    assert isinstance(started, EpisodeStarted)
+
+    assert (started.parent.kind, started.parent.episode, started.run) == ("reverify", events[0].episode, "again")
+    assert [model.name for model in started.models] == ["other"]
+
+
+def test_only_rejected_asks_about_nothing_else():
+    _, rows, _, child, _ = reverify([reject(1, FIND)], only_rejected=True)
+
+    assert [row.segment for row in rows] == [1]
+    assert sum(event.type == "verdict.given" for event in child) == 1
+
+
+def test_the_rows_come_back_from_the_logs():
+    events, rows, _, child, _ = reverify([accept(), reject(1), accept()])
+
+    assert rechecks_of("again", child, events) == rows
+
+
+def test_a_re_verification_replays_from_its_parent():
+    events, _, _, child, _ = reverify([accept()] * 3)
+
+    assert asyncio.run(replay_episode(child, parent=events)).result == "same"
+    assert "parent" in asyncio.run(replay_episode(child)).detail
+
+
+def test_derived_segments_have_no_recorded_verdict_and_hide_the_outcome():
+    _, rows, _, child, _ = reverify([accept(), accept()], weak=[FIND, READ, CANCEL, DONE], protocol=WeakOnly())
+    asked = [e.body.messages[-1].content for e in child if isinstance(e.body, GenerateRequested)]
+
+    assert [(row.derived, row.recorded, row.agree) for row in rows] == [(True, None, None)] * 2
+    assert "NOT EXECUTED" in asked[0]
+    assert "cancelled" not in "".join(m.content for m in child[1].body.messages if m.role != "system")
+
+
+def test_a_verifier_that_stops_answering_leaves_what_was_judged():
+    _, rows, outcome, _, _ = reverify([accept(), ModelFailed("unreachable", "gone")])
+
+    assert [row.segment for row in rows] == [1]
+    assert outcome.status == "failed"
+
+
+def test_an_unusable_verdict_is_neither_agreement_nor_disagreement():
+    _, rows, _, _, _ = reverify(["?", "?", accept(), accept()])
+
+    assert (rows[0].new.decision, rows[0].agree) == ("unusable", None)
