@@ -20,6 +20,7 @@ from tau2.evaluator.evaluator_env import EnvironmentEvaluator
 from spectrace.core.types import Evaluation
 from spectrace.environments.tau2_domain import Domain
 from spectrace.environments.values import decimal_text, encode
+from spectrace.errors import EnvironmentFailed
 
 
 class _Reached:
@@ -45,14 +46,11 @@ def grade(
     if criteria is None:
         return _told("1.0", note="the task has no evaluation criteria")
 
-    worlds = iter((_Reached(world),))
-    state = EnvironmentEvaluator.calculate_reward(
-        environment_constructor=lambda **_: next(worlds, None) or domain.world(),
-        task=task,
-        full_trajectory=trajectory,
-    )
-    communicated = CommunicateEvaluator.calculate_reward(task=task, full_trajectory=trajectory)
-    actions = ActionEvaluator.calculate_reward(task=task, full_trajectory=trajectory)
+    try:
+        state, communicated, actions = _parts(domain, task, world, trajectory)
+    except Exception as error:
+        msg = f"the grader of tau2:{domain.name} raised {type(error).__name__}: {error}"
+        raise EnvironmentFailed("crashed", msg) from error
 
     basis = set(criteria.reward_basis)
     parts: list[tuple[set[RewardType], RewardInfo]] = [
@@ -66,6 +64,21 @@ def grade(
         note = "NL_ASSERTION is part of the reward basis and needs a judge model, which is not asked here"
         return _told(None, note=note, reward_without_it=reward, **details)
     return _told(reward, **details)
+
+
+def _parts(
+    domain: Domain, task: Tau2Task, world: Tau2World, trajectory: list[Tau2Message]
+) -> tuple[RewardInfo, RewardInfo, RewardInfo]:
+    worlds = iter((_Reached(world),))  # the evaluator makes the agent's environment first, then the gold one
+    return (
+        EnvironmentEvaluator.calculate_reward(
+            environment_constructor=lambda **_: next(worlds, None) or domain.world(),
+            task=task,
+            full_trajectory=trajectory,
+        ),
+        CommunicateEvaluator.calculate_reward(task=task, full_trajectory=trajectory),
+        ActionEvaluator.calculate_reward(task=task, full_trajectory=trajectory),
+    )
 
 
 def _details(basis: list[str], state: RewardInfo, communicated: RewardInfo, actions: RewardInfo) -> dict[str, object]:
