@@ -14,7 +14,7 @@ only a time limit, or an EnvironmentFailed of the tool's own, leaves a call with
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any, NoReturn, assert_never
 
@@ -33,30 +33,15 @@ from spectrace.core.types import (
 )
 from spectrace.core.types import Task as CoreTask
 from spectrace.environments.seen import Seen
+from spectrace.environments.tasks import Task, graded
 from spectrace.environments.tools import Tool, call_with, tool, toolbox
-from spectrace.environments.values import decimal_text, encode, encoded_digest, without_addresses
+from spectrace.environments.values import encode, encoded_digest, without_addresses
 from spectrace.environments.worker import Worker
 from spectrace.errors import EnvironmentFailed, UsageError
 
 __all__ = ["FunctionEnvironment", "Task", "tool"]
 
 Function = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class Task(CoreTask):
-    """A task with its grade: a function of the final state that returns a bool, a number or an Evaluation."""
-
-    grade: Function | None = field(default=None, compare=False, repr=False)
-
-    def __init__(self, id: str, request: str, grade: Function | None = None, data: str = "{}") -> None:  # noqa: A002
-        """`data` is JSON text that `reset` may want; it is recorded, the grade is not."""
-        for name, value in (("id", id), ("request", request), ("data", data), ("grade", grade)):
-            object.__setattr__(self, name, value)
-
-    def plain(self) -> CoreTask:
-        """Return the task as it is recorded."""
-        return CoreTask(self.id, self.request, self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +169,10 @@ class FunctionEnvironment:
         if grade is None:
             return Evaluation(None, encode({"why": "the task has no grade"}))
         value = await self._later("grade", grade, "state", answer=self._answer)
-        if isinstance(value, Evaluation):
-            return value
         try:
-            return Evaluation(decimal_text(value), encode({"grade": value}))
-        except (ValueError, TypeError, ArithmeticError) as error:
-            msg = f"{self._name}: expected a grade that is a bool or a finite number, found {value!r}"
-            raise EnvironmentFailed("crashed", msg) from error
+            return graded(value)
+        except ValueError as error:
+            raise EnvironmentFailed("crashed", f"{self._name}: {error}") from error
 
     def fingerprint(self) -> str | None:
         """Return the digest of what the user's fingerprint says of the state."""

@@ -3,7 +3,6 @@ import math
 import sqlite3
 import threading
 import time
-from decimal import Decimal
 
 import pytest
 from aio import in_loop
@@ -17,7 +16,6 @@ from spectrace.core.types import (
     Finish,
     Message,
     Observation,
-    Opening,
     Reply,
 )
 from spectrace.core.types import Task as CoreTask
@@ -78,14 +76,6 @@ def test_a_restore_that_is_not_a_word_of_the_design_is_refused():
 
 
 @in_loop
-async def test_the_request_opens_the_history():
-    environment = make()
-    environment.prepare(TASK)
-
-    assert await environment.reset(None) == Opening((Message("user", "Do it."),))
-
-
-@in_loop
 async def test_a_tool_sees_the_state_that_reset_returned():
     environment = await begun(reset=lambda task: {"name": task.id})
 
@@ -96,16 +86,6 @@ async def test_a_tool_sees_the_state_that_reset_returned():
 
 @in_loop
 async def test_a_reset_begins_again_with_a_new_state():
-    environment = await begun()
-    await environment.act(Call("put", '{"name": "a", "value": "b"}'))
-    environment.prepare(TASK)
-    await environment.reset(None)
-
-    assert (await environment.act(Call("look", '{"name": "a"}'))).error
-
-
-@in_loop
-async def test_a_reset_alone_begins_again_too():
     environment = await begun(fingerprint=lambda state: state)
     first = environment.fingerprint()
     await environment.act(Call("put", '{"name": "a", "value": "b"}'))
@@ -315,18 +295,11 @@ async def test_the_final_answer_ends_the_episode():
         await environment.act(Call("look", '{"name": "a"}'))
 
 
-@in_loop
-async def test_nobody_answers_a_reply():
-    assert (await (await begun()).act(Reply("Hello?"))).error
-
-
 @pytest.mark.parametrize(
     ("grade", "reward"),
     [
         (lambda state: state == {"a": "b"}, "1.0"),
         (lambda state: "b" in state, "0.0"),
-        (lambda: 0.25, "0.25"),
-        (lambda: Decimal("0.10"), "0.1"),
         (lambda answer: answer == "bye", "1.0"),
         (lambda task, state, answer: task.id == "t" and answer == "bye" and len(state) == 1, "1.0"),
     ],
@@ -338,17 +311,6 @@ async def test_a_grade_sees_the_final_state_and_the_answer(grade, reward):
     await environment.act(Finish("bye"))
 
     assert (await environment.evaluate()).reward == reward
-
-
-@in_loop
-async def test_a_grade_may_be_a_coroutine_and_say_more():
-    async def grade():
-        await asyncio.sleep(0)
-        return Evaluation("0.5", '{"because": "half"}')
-
-    environment = await begun(task=Task("t", "Do it.", grade=grade))
-
-    assert await environment.evaluate() == Evaluation("0.5", '{"because": "half"}')
 
 
 @in_loop
@@ -365,12 +327,11 @@ async def test_a_recorded_task_finds_its_grade_by_id():
     assert (await environment.evaluate()).reward == "1.0"
 
 
-@pytest.mark.parametrize("value", [math.nan, "good", None])
 @in_loop
-async def test_a_grade_that_is_no_number_is_a_failure(value):
-    environment = await begun(task=Task("t", "Do it.", grade=lambda: value))
+async def test_a_grade_that_is_no_number_is_a_failure():
+    environment = await begun(task=Task("t", "Do it.", grade=lambda: "good"))
 
-    with pytest.raises(EnvironmentFailed, match="expected a grade that is a bool or a finite number"):
+    with pytest.raises(EnvironmentFailed, match="environment desk: expected a grade that is a bool"):
         await environment.evaluate()
 
 

@@ -1,0 +1,38 @@
+"""A user's own task: what is asked, and the function that grades how it ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from spectrace.core.types import Evaluation
+from spectrace.core.types import Task as CoreTask
+from spectrace.environments.values import decimal_text, encode
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Task(CoreTask):
+    """A task with its grade: a function of the final state that returns a bool, a number or an Evaluation."""
+
+    grade: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
+
+    def __init__(self, id: str, request: str, grade: Callable[..., Any] | None = None, data: str = "{}") -> None:  # noqa: A002
+        """`data` is JSON text that `reset` may want; it is recorded, the grade is not."""
+        for name, value in (("id", id), ("request", request), ("data", data), ("grade", grade)):
+            object.__setattr__(self, name, value)
+
+    def plain(self) -> CoreTask:
+        """Return the task as it is recorded."""
+        return CoreTask(self.id, self.request, self.data)
+
+
+def graded(value: object) -> Evaluation:
+    """Return what a grade function said as an Evaluation; raise ValueError for what is no grade."""
+    match value:
+        case Evaluation():
+            return value
+        case bool() | int() | float() | Decimal():
+            return Evaluation(decimal_text(value), encode({"grade": value}))
+        case _:
+            msg = f"expected a grade that is a bool, a finite number or an Evaluation, found {value!r}"
+            raise ValueError(msg)
