@@ -75,7 +75,7 @@ def _log() -> None:
         sa.PrimaryKeyConstraint("number", name="pk_episodes"),
         sa.UniqueConstraint("episode", name="uq_episodes_episode"),
     )
-    op.create_index("ix_episodes_started_at_number", "episodes", [sa.text("started_at DESC"), sa.text("number DESC")])
+    op.create_index("ix_episodes_started_at_number", "episodes", ["started_at", "number"])
     types = op.create_table(
         "types",
         sa.Column("number", sa.SmallInteger(), autoincrement=False, nullable=False),

@@ -9,7 +9,7 @@ same two classes are `synchronous_commit` on and off.
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import quote
 
@@ -64,6 +64,7 @@ class Database:
         self._turn = threading.RLock()
         self._writer: sa.Connection | None = None
         self._flushing: bool | None = None
+        self._connected = False
         try:
             self._read_engine = self._engine(writing=False)
             self._write_engine = self._read_engine if read_only else self._engine(writing=True)
@@ -128,14 +129,16 @@ class Database:
 
     def close(self) -> None:
         """Release connections. The last one to leave a SQLite file checkpoints it, so under the lock."""
-        if not self.read_only and self._writer is not None:
+        if self._writer is not None:
             self.checkpoint()
-        with self._turn, self.locked():
+        with self.locked() if self._connected else nullcontext():
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
             self._write_engine.dispose()
             self._read_engine.dispose()
+        if self.sqlite:
+            self._file_lock.close()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -166,6 +169,7 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         name = f"file:{quote(str(self.path))}?mode={'ro' if self.read_only else 'rwc'}"
         connection = self._opened(name)
+        self._connected = True
         if self.read_only:
             return connection
         connection.execute("PRAGMA journal_mode = WAL")

@@ -39,7 +39,7 @@ episodes = sa.Table(
     sa.Column("writer_started", sa.String, nullable=False),
     sa.Column("lease_until", sa.BigInteger, nullable=False),
     sa.Column("db_user", sa.String),
-    sa.Index("ix_episodes_started_at_number", sa.text("started_at DESC"), sa.text("number DESC")),
+    sa.Index("ix_episodes_started_at_number", "started_at", "number"),
 )
 
 types = sa.Table(

@@ -1,0 +1,153 @@
+"""Plain SQL against both databases: what a person with a client could try."""
+
+# ruff: noqa: S608 - constant statements, nothing of a user's in them
+
+import pytest
+import sqlalchemy as sa
+
+from spectrace.errors import StoreError
+from spectrace.store.database import parse_url
+from spectrace.store.samples import EPOCH_US, pending, sample_episode
+from spectrace.store.sql import open_store
+from spectrace.store.triggers import assert_triggers, missing_triggers
+
+
+@pytest.fixture
+def written(database_url):
+    store, bodies = open_store(database_url), sample_episode(1, segments=1)
+    writer = store.create("ep1", bodies[0], EPOCH_US)
+    writer.append(pending(bodies[1:], 1), durable=True)
+    writer.close()
+    store.close()
+    return database_url
+
+
+@pytest.fixture
+def client(written):
+    engine = sa.create_engine(parse_url(written))
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+COLUMNS = "key, type, tool, lane, version, at, effect, authority, outcome, codec, payload, salt, link"
+COPY = f"INSERT INTO events ({COLUMNS}) SELECT {COLUMNS} FROM events WHERE true"
+REFUSED = [
+    "DELETE FROM events",
+    "DELETE FROM events WHERE key = (SELECT max(key) FROM events)",
+    "UPDATE events SET at = at + 1",
+    "UPDATE events SET key = key + 1000",
+    "UPDATE events SET payload = NULL",
+    "UPDATE events SET payload = NULL, salt = NULL, effect = 'read'",
+    "UPDATE events SET payload = NULL, salt = NULL, link = payload",
+    "UPDATE events SET authority = 'person:eve'",
+    COPY,
+    f"{COPY} ON CONFLICT (key) DO UPDATE SET at = excluded.at + 1",
+]
+SQLITE_ONLY = [
+    COPY.replace("INSERT", "INSERT OR REPLACE").replace("SELECT key, type", "SELECT key, type + 1"),
+    COPY.replace("INSERT", "REPLACE"),
+    "UPDATE OR REPLACE events SET key = key + 1",
+]
+POSTGRES_ONLY = ["TRUNCATE events", "TRUNCATE events, episodes CASCADE"]
+
+
+def everything(connection):
+    return connection.execute(sa.text(f"SELECT {COLUMNS} FROM events ORDER BY key")).all()
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_events_are_append_only(client, statement):
+    assert_refused(client, statement)
+
+
+@pytest.mark.parametrize("statement", SQLITE_ONLY)
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_sqlites_replacements_are_refused(client, statement):
+    assert_refused(client, statement)
+
+
+@pytest.mark.parametrize("statement", POSTGRES_ONLY)
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_postgres_truncate_is_refused(client, statement):
+    assert_refused(client, statement)
+
+
+def assert_refused(client, statement):
+    before = everything(client)
+    client.rollback()
+    with pytest.raises(sa.exc.DBAPIError, match=r"append-only|pk_events"):
+        client.execute(sa.text(statement))
+    client.rollback()
+
+    assert everything(client) == before
+
+
+def test_a_body_may_become_erased_and_nothing_else_changes(client):
+    before = everything(client)
+    client.execute(sa.text("UPDATE events SET payload = NULL, salt = NULL WHERE key = (SELECT max(key) FROM events)"))
+    client.commit()
+    after = everything(client)
+
+    assert after[:-1] == before[:-1]
+    assert after[-1] == (*before[-1][:10], None, None, before[-1][12])
+
+
+def test_an_erased_body_stays_erased(client):
+    client.execute(sa.text("UPDATE events SET payload = NULL, salt = NULL"))
+    client.commit()
+
+    with pytest.raises(sa.exc.DBAPIError):
+        client.execute(sa.text("UPDATE events SET payload = link, salt = link"))
+
+
+def test_an_event_is_erased_whole_or_not_at_all(client):
+    with pytest.raises(sa.exc.DBAPIError):
+        client.execute(
+            sa.text(
+                f"INSERT INTO events ({COLUMNS}) SELECT key + 5000, type, tool, lane, version, at, effect, authority, "
+                "outcome, codec, NULL, salt, link FROM events"
+            )
+        )
+
+
+def test_postgres_says_who_was_connected_whatever_the_client_says(postgres_url):
+    open_store(postgres_url).close()
+    engine = sa.create_engine(parse_url(postgres_url))
+    columns = "number, episode, project, started_at, events, head, writer_host, writer_pid, writer_started, lease_until"
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                f"INSERT INTO episodes ({columns}, db_user) "
+                "VALUES (1, 'a', 'p', 1, 0, decode('00', 'hex'), 'h', 1, '', 1, 'somebody_else')"
+            )
+        )
+        connection.execute(sa.text("UPDATE episodes SET db_user = 'again_somebody_else'"))
+        found = connection.execute(sa.text("SELECT db_user, session_user::text FROM episodes")).one()
+    engine.dispose()
+
+    assert found[0] == found[1]
+
+
+def test_a_missing_trigger_is_named(client):
+    name = missing_name(client)
+    client.execute(sa.text(f"DROP TRIGGER {name}" + ("" if client.dialect.name == "sqlite" else " ON events")))
+
+    assert missing_triggers(client) == [name]
+    with pytest.raises(StoreError, match=f"{name} are missing or altered"):
+        assert_triggers(client)
+
+
+def test_a_trigger_made_harmless_is_named(client):
+    name = missing_name(client)
+    if client.dialect.name == "sqlite":
+        client.execute(sa.text(f"DROP TRIGGER {name}"))
+        client.execute(sa.text(f"CREATE TRIGGER {name} BEFORE UPDATE ON events BEGIN SELECT 1; END"))
+    else:
+        client.execute(sa.text(f"ALTER TABLE events DISABLE TRIGGER {name}"))
+
+    assert missing_triggers(client) == [name]
+
+
+def missing_name(connection):
+    return "events_no_update" if connection.dialect.name == "sqlite" else "events_append_only"
