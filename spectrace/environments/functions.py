@@ -110,8 +110,8 @@ class FunctionEnvironment:
         return type(self)(self._definition)
 
     def tasks(self) -> tuple[CoreTask, ...]:
-        """Return the tasks that came with the environment."""
-        return tuple(self._definition.tasks.values())
+        """Return the tasks that came with the environment, as they are recorded; `prepare` finds their grades by id."""
+        return tuple(CoreTask(task.id, task.request, task.data) for task in self._definition.tasks.values())
 
     def prepare(self, task: CoreTask) -> EnvironmentFacts:
         """Load the task; make its state now where that gives the initial fingerprint."""

@@ -323,7 +323,7 @@ async def test_a_recorded_task_finds_its_grade_by_id():
     task = Task("t", "Do it.", grade=lambda: True)
     environment = await begun(task=task.plain(), tasks=[task])
 
-    assert environment.tasks() == (task,)
+    assert environment.tasks() == (task.plain(),)
     assert (await environment.evaluate()).reward == "1.0"
 
 
