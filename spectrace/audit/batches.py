@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from spectrace.audit.answers import EpisodeSummary, RunSummary
+from spectrace.audit.lines import counted
 from spectrace.core.digest import digest_of
 
 _FAILED = ("failed", "interrupted")
@@ -46,9 +47,9 @@ def _summary(run: str, kind: str, group: Sequence[EpisodeSummary]) -> RunSummary
 def _selection(kind: str, group: Sequence[EpisodeSummary]) -> str:
     environments = ", ".join(sorted({one.env for one in group}))
     if kind == "reverify":
-        return f"reviews of {len({one.parent for one in group})} episodes on {environments}"
+        return f"reviews of {counted(len({one.parent for one in group}), 'episode')} on {environments}"
     tasks, trials = len({(one.env, one.task) for one in group}), len({one.trial for one in group})
-    return f"{environments}: {tasks} tasks, {trials} trials"
+    return f"{environments}: {counted(tasks, 'task')}, {counted(trials, 'trial')}"
 
 
 def _identity(kind: str, one: EpisodeSummary) -> list[str]:

@@ -69,6 +69,11 @@ def action_text(action: Action) -> str:
             return f"finish: {text}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return `1 step`, `2 steps`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def tool_name(action: Action) -> str:
     """Return the tool of a call; `reply` or `finish` for the others."""
     return action.tool if isinstance(action, Call) else type(action).__name__.lower()
@@ -83,7 +88,7 @@ def summary(event: Event) -> str:
         case EpisodeEnded(outcome=outcome, reason=reason, reward=reward):
             return f"{outcome}: {reason}" + (f", reward {reward}" if reward is not None else "")
         case GenerateRequested(role=role, who=who, position=position, messages=messages):
-            return f"{role} {position}: {len(messages)} messages to the {who} model"
+            return f"{role} {position}: {counted(len(messages), 'message')} to the {who} model"
         case GenerateCompleted(role=role, message=message):
             calls = "; ".join(f"{call.name} {call.arguments}" for call in message.calls)
             return f"{role}: {' '.join(part for part in (message.content, calls) if part)}"
@@ -118,13 +123,15 @@ def _fact(body: object) -> str:
         case ActionChecked(action=action, objection=objection):
             return f"{action_text(action)}: {objection or 'no objection'}"
         case SegmentClosed(segment=segment, steps=steps, reason=reason, dropped=dropped):
-            return f"segment {segment}: {steps} steps, {reason}" + (f", {dropped} calls dropped" if dropped else "")
+            return f"segment {segment}: {counted(steps, 'step')}, {reason}" + (
+                f", {counted(dropped, 'call')} dropped" if dropped else ""
+            )
         case VerdictGiven():
             return _verdict(body)
         case SegmentCommitted(segment=segment, start=start, end=end, reviewed=reviewed):
-            return f"segment {segment}: steps {start} to {end} stay, reviewed: {reviewed}"
+            return f"segment {segment}: {_range(start, end)} committed, reviewed: {reviewed}"
         case StepsDiscarded(segment=segment, start=start, end=end, reason=reason):
-            return f"segment {segment}: steps {start} to {end} removed, {reason}"
+            return f"segment {segment}: {_range(start, end)} discarded, {reason}"
         case ReplyUnusable(role=role, cause=cause, next=next_):
             return f"{role}: {cause}; {next_}"
         case RepairMade(kind=kind, actions=actions):
@@ -143,10 +150,14 @@ def _fact(body: object) -> str:
             return ""
 
 
+def _range(start: int, end: int) -> str:
+    return f"step {start}" if start == end else f"steps {start} to {end}"
+
+
 def _verdict(body: VerdictGiven) -> str:
     match body.outcome:
         case "accept":
-            return f"all {body.drafted} steps accepted"
+            return "the step accepted" if body.drafted == 1 else f"all {body.drafted} steps accepted"
         case "unusable":
             return f"unusable: {body.cause}; nothing accepted"
         case _:

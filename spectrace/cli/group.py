@@ -50,6 +50,12 @@ class Commands(click.Group):
         del ctx
         return list(COMMANDS)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their whole sentence, folded, never cut."""
+        rows = [(name, command) for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, (command.help or "").strip().splitlines()[0]) for name, command in rows])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         del ctx

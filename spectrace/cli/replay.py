@@ -14,7 +14,6 @@ from spectrace.cli.select import chosen, episodes_argument
 from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, database_url, open_environment, open_prompts
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
-from spectrace.environments.environment import Environment
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.runs.replay import ReplayResult, replay_episode
 
@@ -73,10 +72,15 @@ def command(
     rendered = open_prompts(prompts)
     with open_reader(database_url(db)) as reader, console.progress() as progress:
         names = chosen(reader, episodes, every, filters)
-        results: list[ReplayResult] = []
-        for number, name in enumerate(names, 1):
-            progress.show("replay", f"{number} of {len(names)}  ", (name, "name"))
-            results.append(replay_one(reader, name, prompts=rendered, live=tools == LIVE, env=env))
+
+        async def go() -> list[ReplayResult]:
+            results = []
+            for number, name in enumerate(names, 1):
+                progress.show("replay", f"{number} of {len(names)}  ", (name, "name"))
+                results.append(await replayed(reader, name, prompts=rendered, live=tools == LIVE, env=env))
+            return results
+
+        results = run_loop(go())
     if as_json:
         document.write("replay", [item(one) for one in results])
     else:
@@ -85,29 +89,23 @@ def command(
     ctx.exit(1 if "diverged" in found else _UNTESTABLE if "untestable" in found else 0)
 
 
-def replay_one(
+async def replayed(
     reader: Reader, episode: str, *, prompts: Prompts | None = None, live: bool = False, env: str | None = None
 ) -> ReplayResult:
-    """Replay one episode; whatever its record holds, the answer is a result, never an exception."""
+    """Replay one episode; what its record holds gives a result, never an exception."""
     try:
         events = reader.events(episode)
         started = events[0].body
-        environment = None
-        if live and isinstance(started, EpisodeStarted):
-            environment = open_environment(env) if env is not None else builtin_environment(started.environment.name)
-            if environment is None:
-                return _cannot(episode, len(events), _unnamed(started.environment.name))
         parent = _parent(reader, started)
     except EpisodeNotFound:
         raise
     except StoreError as error:  # the record itself cannot be read
         return _cannot(episode, reader.store.row(episode).events, str(error))
-    return run_loop(_replay(events, prompts, environment, parent))
-
-
-async def _replay(
-    events: list[Event], prompts: Prompts | None, environment: Environment | None, parent: list[Event] | None
-) -> ReplayResult:
+    environment = None
+    if live and isinstance(started, EpisodeStarted):
+        environment = open_environment(env) if env is not None else builtin_environment(started.environment.name)
+        if environment is None:
+            return _cannot(episode, len(events), _unnamed(started.environment.name))
     return await replay_episode(events, prompts=prompts, environment=environment, parent=parent)
 
 

@@ -186,14 +186,20 @@ def _failed(one: Ended) -> bool:
 
 def _report(ended: Sequence[Ended], *, as_json: bool) -> None:
     if as_json:
-        document.write("run", [_item(one) for one in ended])
+        document.write("run", [item(one) for one in ended])
     else:
-        console.table(_COLUMNS, [_row(one) for one in ended], "Nothing was run.")
+        show(ended)
     for reason in dict.fromkeys(str(one.error) for one in ended if isinstance(one, NotRecorded)):
         console.say(f"Not recorded: {reason}", style="error")
 
 
-def _item(one: Ended) -> dict[str, object]:
+def show(ended: Sequence[Ended]) -> None:
+    """Write how the episodes ended as a table."""
+    console.table(_COLUMNS, [_row(one) for one in ended], "Nothing was run.")
+
+
+def item(one: Ended) -> dict[str, object]:
+    """Return the JSON item of an episode."""
     if isinstance(one, NotRecorded):
         status: dict[str, object] = {"status": "not_recorded", "end_reason": str(one.error), "reward": None}
         return {

@@ -6,7 +6,7 @@ Numbers in brackets are event numbers: `show EP:SEQ` has each in full.
 from collections.abc import Sequence
 
 from spectrace.audit.answers import WhyItem, WhyStep
-from spectrace.audit.lines import action_text
+from spectrace.audit.lines import action_text, counted
 from spectrace.audit.visible import shortened
 from spectrace.cli.console import Span, block, line, rule, status_span
 from spectrace.core.fold import Episode
@@ -21,7 +21,9 @@ def tell(episode: Episode, items: Sequence[WhyItem]) -> None:
     if not items:
         reviews = episode.totals.reviews
         said = (
-            f"All {reviews} reviews accepted what was drafted." if reviews else "Nothing was reviewed in this episode."
+            f"{counted(reviews, 'review')}, all accepting what was drafted."
+            if reviews
+            else "Nothing was reviewed in this episode."
         )
         line((f"Nothing was rejected. {said}", "good"))
         return
@@ -48,7 +50,7 @@ def _item(one: WhyItem) -> None:
     rule(f"segment {one.segment}: {verdict}")
     if one.earlier:
         line(
-            (f"After {one.earlier} steps that stood in the history, ", "dim"),
+            (f"After {counted(one.earlier, 'step')} that stood in the history, ", "dim"),
             (f"the weak model ({one.weak}) drafted:", "dim"),
         )
     else:
@@ -96,7 +98,7 @@ def _verdict(one: WhyItem) -> None:
     if one.decision == "accept":
         line(
             (f"Verdict of {who}: ", "strong"),
-            (f"all {one.drafted} steps accepted", "good"),
+            (f"accepted, {counted(one.drafted, 'step')}", "good"),
             (f"  [{one.verdict_seq}]", "dim"),
         )
         return

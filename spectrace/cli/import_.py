@@ -1,0 +1,90 @@
+"""`spectrace import`: other programs' recordings, in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from spectrace.cli import console, document
+from spectrace.cli.console import Column
+from spectrace.cli.options import db_option, json_option
+from spectrace.config import database_url, settings_here
+from spectrace.errors import UsageError
+from spectrace.interchange.tau2 import Imported, import_file
+from spectrace.store.sql import open_store
+
+_COLUMNS = (Column("episode"), Column("task"), Column("state", flex=30), Column("not in the file", rank=1, flex=30))
+
+
+@click.group()
+def command() -> None:
+    """Import other programs' recordings."""
+
+
+@command.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--project", metavar="NAME", help="File the episodes under this project.")
+@click.option("--name", metavar="NAME", help="Name the import, so that `--run NAME` finds its episodes.")
+@db_option
+@json_option
+@click.pass_context
+def tau2(
+    ctx: click.Context, files: Sequence[str], project: str | None, name: str | None, db: str | None, *, as_json: bool
+) -> None:
+    """Import τ²-bench result files; each simulation becomes an episode that keeps all that the file says."""
+    settings = settings_here()
+    done: list[tuple[str, Imported]] = []
+    refused: list[str] = []
+    store = open_store(database_url(db, settings))
+    try:
+        with console.progress() as progress:
+            for file in files:
+                label = Path(file).name
+                try:
+                    found = import_file(
+                        file,
+                        store,
+                        project=project or settings.project,
+                        run=name,
+                        progress=lambda n, of, label=label: progress.show("import", f"{label}  {n} of {of}"),  # type: ignore[misc]
+                    )
+                except UsageError as error:
+                    refused.append(str(error))
+                    continue
+                done.extend((file, one) for one in found)
+    finally:
+        store.close()
+    if as_json:
+        document.write("import", [_item(file, one) for file, one in done])
+    else:
+        _show([one for _, one in done])
+    for reason in refused:
+        console.say(f"Error: {reason}", style="error")
+    ctx.exit(2 if refused else 0)
+
+
+def _item(file: str, one: Imported) -> dict[str, object]:
+    return {
+        "episode": one.episode,
+        "losses": list(one.losses),
+        "file": file,
+        "task": one.task,
+        "unfit": one.unfit,
+        "skipped": one.skipped,
+    }
+
+
+def _show(found: Sequence[Imported]) -> None:
+    rows: list[list[console.Cell]] = [
+        [(one.episode, "name"), one.task, _state(one), ", ".join(one.losses) or None] for one in found
+    ]
+    console.table(_COLUMNS, rows, "Nothing was imported.")
+    new = sum(one.skipped is None for one in found)
+    unfit = sum(one.unfit is not None for one in found)
+    console.line(f"{new} imported, {len(found) - new} were here already, {unfit} whose task does not fit.")
+
+
+def _state(one: Imported) -> console.Span:
+    if one.skipped is not None:
+        return one.skipped, "dim"
+    return (one.unfit, "warning") if one.unfit is not None else ("imported", "good")

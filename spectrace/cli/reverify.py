@@ -1,0 +1,155 @@
+"""`spectrace reverify`: put every recorded review to another verifier, in the context that the first one saw."""
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from spectrace.audit.answers import Filters
+from spectrace.audit.lines import counted
+from spectrace.audit.queries import Reader
+from spectrace.cli import agreement, console, document
+from spectrace.cli.console import Progress
+from spectrace.cli.loop import run_loop
+from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.select import chosen, episodes_argument
+from spectrace.cli.watch import weights_progress
+from spectrace.config import Models, database_url, open_prompts, settings_here
+from spectrace.core.events import Body, GenerateRequested, VerdictGiven
+from spectrace.core.prompts import Prompts
+from spectrace.core.types import Outcome, Verdict
+from spectrace.errors import UsageError
+from spectrace.models.client import ModelClient
+from spectrace.runs.reverify import REVERIFY, Recheck, rechecks_of, reverify_episode
+from spectrace.store.sql import open_store
+
+
+@click.command()
+@episodes_argument
+@click.option("--verifier", required=True, metavar="MODEL", help="The model that judges again.")
+@click.option("--name", metavar="NAME", help="Name the run; the same name goes on where it stopped. [default: dated]")
+@click.option("--only", type=click.Choice(["rejected"]), help="Only reviews that were rejections.")
+@click.option(
+    "--prompts",
+    default="recorded",
+    show_default=True,
+    metavar="recorded|current|FILE",
+    help="The prompts to ask with.",
+)
+@filter_options()
+@db_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    episodes: Sequence[str],
+    verifier: str,
+    name: str | None,
+    only: str | None,
+    prompts: str,
+    db: str | None,
+    *,
+    filters: Filters,
+    every: bool,
+    as_json: bool,
+) -> None:
+    """Judge recorded reviews again with another model, and set both verdicts side by side."""
+    settings, asked = settings_here(), open_prompts(prompts)
+    run = name or f"reverify-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
+    store = open_store(database_url(db, settings))
+    reader = Reader(store)
+    with reader, console.progress() as progress:
+        names = [episode for episode in chosen(reader, episodes, every, filters) if not _is_pass(reader, episode)]
+        if not names:
+            raise UsageError("these are re-verifications themselves: name the episodes that they judge.")
+        models = Models(settings, weights_progress(progress))
+
+        async def go() -> list[tuple[list[Recheck], Outcome]]:
+            try:
+                client = models.open(verifier)
+                return [
+                    await judge(reader, episode, client, run, progress, prompts=asked, only_rejected=only is not None)
+                    for episode in names
+                ]
+            finally:
+                await models.close()
+
+        done = run_loop(go())
+    rechecks = [recheck for found, _ in done for recheck in found]
+    if as_json:
+        document.write("reverify", [item(one) for one in rechecks])
+    else:
+        console.line(("run ", "dim"), (run, "name"), f"  {counted(len(names), 'episode')}, verifier {verifier}")
+        agreement.show(rechecks, only_rejected=only is not None)
+    failed = [outcome for _, outcome in done if outcome.status != "completed"]
+    for outcome in failed:
+        console.say(f"An episode was not judged to its end: {outcome.status}, {outcome.reason}.", style="error")
+    ctx.exit(1 if failed else 0)
+
+
+async def judge(
+    reader: Reader,
+    episode: str,
+    verifier: ModelClient,
+    run: str,
+    progress: Progress,
+    *,
+    prompts: Prompts | None = None,
+    only_rejected: bool = False,
+) -> tuple[list[Recheck], Outcome]:
+    """Judge one episode, unless this run has judged it already."""
+    events = reader.events(episode)
+    for one in reader.iter_episodes(Filters(run=(run,), protocol=(REVERIFY,), status=("completed",))):
+        if one.parent == episode:
+            progress.note(f"{episode}  judged already in run {run}", "dim")
+            return rechecks_of(run, reader.events(one.episode), events), Outcome("completed", "reviewed")
+    begun = time.monotonic()
+
+    def watch(child: str, seq: int, body: Body) -> None:
+        del seq
+        match body:
+            case GenerateRequested(position=position):
+                progress.show(child, (episode, "name"), f"  {position}: the verifier is asked")
+            case VerdictGiven(segment=segment, outcome=outcome):
+                took = round(time.monotonic() - begun)
+                progress.note(f"{episode}  segment {segment}: {outcome}  [{took} s]", "dim")
+                progress.drop(child)
+            case _:
+                pass
+
+    return await reverify_episode(
+        events, verifier, reader.store, run, prompts=prompts, only_rejected=only_rejected, watch=watch
+    )
+
+
+def _is_pass(reader: Reader, episode: str) -> bool:
+    return reader.episode(episode).started.protocol == REVERIFY
+
+
+def item(one: Recheck) -> dict[str, object]:
+    """Return the JSON item of a review judged again."""
+    return {
+        "run": one.run,
+        "episode": one.episode,
+        "child": one.child,
+        "segment": one.segment,
+        "verdict_seq": one.verdict_seq,
+        "derived": one.derived,
+        "recorded": None if one.recorded is None else _verdict(one.recorded),
+        "new": _verdict(one.new),
+        "agree": one.agree,
+        "counterfactual": one.counterfactual,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    return {
+        "decision": verdict.decision,
+        "drafted": verdict.drafted,
+        "accepted": verdict.accepted,
+        "status": verdict.status,
+        "category": verdict.category,
+        "reason": verdict.reason,
+        "cause": verdict.cause,
+    }

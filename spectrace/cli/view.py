@@ -1,0 +1,151 @@
+"""`spectrace view`: the viewer in a browser, on this machine only."""
+
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urlencode
+
+import click
+
+from spectrace.audit.queries import open_reader
+from spectrace.cli import console, document
+from spectrace.cli.options import db_option, json_option
+from spectrace.cli.select import event_of
+from spectrace.config import database_url
+from spectrace.errors import MissingExtra, SpectraceError, UsageError
+from spectrace.store.database import parse_url
+
+_ADDRESS = "127.0.0.1"
+_FIRST_PORT, _PORTS = 8501, 100
+_START_S = 60.0
+_POLL_S = 0.1
+_PACKAGE = Path(__file__).resolve().parents[1]
+_PLACES = (_PACKAGE / "_viewer" / "app.py", _PACKAGE.parent / "viewer" / "app.py")
+"""In the wheel, and in a checkout."""
+
+
+@click.command()
+@click.argument("event", required=False, metavar="[EP[:SEQ]]")
+@click.option("--port", type=click.IntRange(1, 65535), help=f"[default: the first free one from {_FIRST_PORT}]")
+@click.option("--no-browser", "--headless", is_flag=True, help="Open no browser; only say where the viewer is.")
+@db_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, event: str | None, port: int | None, db: str | None, *, no_browser: bool, as_json: bool
+) -> None:
+    """Look at a log in a browser: read-only, on 127.0.0.1, until Ctrl-C."""
+    if importlib.util.find_spec("streamlit") is None:
+        raise MissingExtra("The viewer", "viewer")
+    url = database_url(db)
+    query = _query(url, event)
+    if port is not None and not _free(port):
+        raise UsageError(f"port {port} of {_ADDRESS} is taken: choose another, or leave --port out.")
+    chosen = port or next((number for number in range(_FIRST_PORT, _FIRST_PORT + _PORTS) if _free(number)), 0)
+    if not chosen:
+        raise UsageError(f"no port from {_FIRST_PORT} on is free: choose one with --port.")
+    address = f"http://{_ADDRESS}:{chosen}/{query}"
+    server = subprocess.Popen(_command(chosen), env={**os.environ, "SPECTRACE_DB": _absolute(url)}, stdout=sys.stderr)  # noqa: S603 - our own interpreter and script
+    _stop_with_us(server)
+    try:
+        _wait(server, chosen)
+        if as_json:
+            document.write("view", [{"url": address, "port": chosen}])
+            sys.stdout.flush()
+        else:
+            console.line("The viewer is at ", (address, "name"), " until Ctrl-C.")
+        if not no_browser:
+            webbrowser.open(address)
+        code = server.wait()
+    except KeyboardInterrupt:
+        code = 0
+    finally:
+        _end(server)
+    ctx.exit(0 if code in {0, -signal.SIGTERM, -signal.SIGINT} else 1)
+
+
+def _query(url: str, event: str | None) -> str:
+    """Return the address's query for an episode or event; the log is opened once, so that a wrong path is said here."""
+    with open_reader(url) as reader:
+        if event is None:
+            return ""
+        name, seq = event_of(event)
+        episode = reader.resolve(name)
+        if seq is None:
+            return "?" + urlencode({"episode": episode})
+        reader.event(episode, seq)
+        return "?" + urlencode({"episode": episode, "event": seq})
+
+
+def _absolute(url: str) -> str:
+    """Return the database by its whole path: the viewer's process is another one."""
+    return parse_url(url).render_as_string(hide_password=False)
+
+
+def _command(port: int) -> list[str]:
+    app = next((place for place in _PLACES if place.is_file()), None)
+    if app is None:
+        raise UsageError(f"the viewer is missing ({_PLACES[0]}): this installation is damaged; install it again.")
+    return [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(app),
+        f"--server.address={_ADDRESS}",
+        f"--server.port={port}",
+        "--server.headless=true",
+        "--server.fileWatcherType=none",
+        "--browser.gatherUsageStats=false",
+    ]
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_ADDRESS, port))
+        except OSError:
+            return False
+        return True
+
+
+def _wait(server: "subprocess.Popen[bytes]", port: int) -> None:
+    """Wait until the viewer answers."""
+    deadline = time.monotonic() + _START_S
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"http://{_ADDRESS}:{port}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(_POLL_S)
+    raise SpectraceError(f"the viewer did not start within {_START_S:.0f} s; what it said stands above.")
+
+
+def _stop_with_us(server: "subprocess.Popen[bytes]") -> None:
+    """Let SIGTERM end the viewer too, not only this process."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        server.terminate()
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    if server.poll() is None:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
