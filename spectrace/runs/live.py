@@ -160,7 +160,7 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     recorder = Recorder(episode, writer, watch)
     if watch is not None:
         watch(episode, 0, first)
-    driver = Driver(LiveSource(environment, clients, limits or Limits()), recorder, "live")
+    driver = Driver(LiveSource(environment, clients, limits or Limits(), models), recorder, "live")
     outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
     await environment.close()
     return Recorded(episode, task.id, labels.trial, outcome, recorder.totals)

@@ -25,7 +25,7 @@ from spectrace.core.prompts import Prompts
 from spectrace.core.reenact import reenact
 from spectrace.core.reviews import rereview
 from spectrace.core.setup import setup_of
-from spectrace.core.types import Action, Completion, Message, NeedsModel, Outcome
+from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsModel, Outcome
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, ReplayDiverged, Untestable
 from spectrace.runs.drive import Driver
@@ -190,7 +190,7 @@ class _Reexecution:
         self, recording: Recording, environment: Environment, events: Sequence[Event], *, imported: bool
     ) -> None:
         self._record = RecordedSource(recording)
-        self._live = LiveSource(environment, {}, Limits())
+        self._live = LiveSource(environment, {}, Limits(), _models(events))
         self._said = _user_texts(events) if imported else {}
 
     async def generate(self, lane: str, request: int, command: Generate) -> Generated:
@@ -215,6 +215,11 @@ class _Reexecution:
 
     async def check(self, lane: str, action: Action) -> str | None:
         return await self._live.check(lane, action)
+
+
+def _models(events: Sequence[Event]) -> tuple[ModelFacts, ...]:
+    started = events[0].body
+    return started.models if isinstance(started, EpisodeStarted) else ()
 
 
 def _user_texts(events: Sequence[Event]) -> dict[int, str]:

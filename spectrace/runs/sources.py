@@ -6,12 +6,12 @@ an act, how long it took, and where the answer came from.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from spectrace.core.commands import Act, Generate
-from spectrace.core.types import Action, Completion, Evaluation, NeedsModel, Observation, Opening
+from spectrace.core.types import Action, Completion, Evaluation, ModelFacts, NeedsModel, Observation, Opening
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, UsageError
 from spectrace.models.client import ModelClient
@@ -139,11 +139,21 @@ def _no_environment(lane: str, request: int, asked: object) -> EnvironmentFailed
 class LiveSource(ModelSource):
     """The real environment and the real models."""
 
-    def __init__(self, environment: Environment, clients: Mapping[str, ModelClient], limits: Limits) -> None:
-        """Act on `environment`, within the limits; ask `clients` as ModelSource does."""
+    def __init__(
+        self,
+        environment: Environment,
+        clients: Mapping[str, ModelClient],
+        limits: Limits,
+        models: Sequence[ModelFacts] = (),
+    ) -> None:
+        """Act on `environment`, within the limits; ask `clients` as ModelSource does.
+
+        `models` give the sampling parameters of the calls that the environment itself needs.
+        """
         super().__init__(clients)
         self._environment = environment
         self._limits = limits
+        self._parameters = {facts.role: facts.parameters for facts in models}
 
     async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
         """Let the action happen, within the time limit."""
@@ -200,9 +210,13 @@ class LiveSource(ModelSource):
             raise _unexpected("a question", supplied)
         try:
             async with asyncio.timeout(self._limits.act_s):
-                return await first
+                answer = await first
         except TimeoutError:
             raise EnvironmentFailed("timeout", f"no answer within {self._limits.act_s} s") from None
+        if isinstance(answer, NeedsModel) and answer.request.parameters == "{}":
+            parameters = self._parameters.get(answer.role, "{}")
+            return replace(answer, request=replace(answer.request, parameters=parameters))
+        return answer
 
     def _ended(self, lane: str) -> tuple[int, str | None]:
         asked_at, before = self._begun.pop(lane)

@@ -1,0 +1,128 @@
+"""A live episode is recorded whole, and every exit writes an end."""
+
+import asyncio
+import json
+
+import pytest
+
+from spectrace.core.events import EpisodeEnded, EpisodeStarted
+from spectrace.core.specagent import SpecAgent
+from spectrace.environments.shop import open_shop
+from spectrace.errors import ModelFailed
+from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.live import Labels, new_episode_id, options_of, record
+from spectrace.store.memory import MemoryEventStore
+from tests.aio import in_loop
+from tests.episodes import CANCEL, record_shop
+
+
+@in_loop
+async def test_event_0_holds_all_that_the_generator_needs():
+    store = MemoryEventStore()
+    labels = Labels(project="p", labels=(("a", "b"),), operator="op", run="r", trial=2, seed=7)
+    recorded = await record_shop(store, labels=labels)
+    started = next(iter(store.read(recorded.episode))).body
+    assert isinstance(started, EpisodeStarted)
+
+    assert (started.project, started.labels, started.operator, started.run, started.trial, started.seed) == (
+        "p",
+        (("a", "b"),),
+        "op",
+        "r",
+        2,
+        7,
+    )
+    assert (started.protocol, json.loads(started.options)["k"]) == ("specagent", 6)
+    assert [json.loads(model.parameters)["seed"] for model in started.models] == [7, 7]
+    assert started.environment.fingerprint.startswith("sha256:")
+    assert [tool.effect.value for tool in started.tools][:2] == ["read", "read"]
+
+
+@in_loop
+async def test_the_outcome_carries_the_grade():
+    recorded = await record_shop(MemoryEventStore())
+
+    assert (recorded.outcome.status, recorded.outcome.reason, recorded.outcome.reward) == (
+        "completed",
+        "finished",
+        "1.0",
+    )
+
+
+@in_loop
+async def test_a_model_that_fails_ends_the_episode_failed_and_nothing_is_lost():
+    store = MemoryEventStore()
+    recorded = await record_shop(store, weak=[CANCEL], strong=[ModelFailed("server", "500")])
+    events = list(store.read(recorded.episode))
+
+    assert (recorded.outcome.status, recorded.outcome.reason) == ("failed", "model_strong_server")
+    assert [event.type for event in events[-2:]] == ["generate.failed", "episode.ended"]
+
+
+@in_loop
+async def test_cancelling_ends_the_log_as_interrupted():
+    store = MemoryEventStore()
+    asked = asyncio.Event()
+
+    async def never(request):
+        asked.set()
+        await asyncio.sleep(3600)
+
+    weak, strong = ScriptedModel(never), ScriptedModel([])
+    environment = open_shop()
+    seen = []
+    run = asyncio.create_task(
+        record(
+            environment.tasks()[0],
+            environment,
+            {"weak": weak, "strong": strong},
+            SpecAgent(),
+            store,
+            watch=lambda episode, seq, body: seen.append((episode, seq, body)),
+        )
+    )
+    await asked.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    events = list(store.read(seen[0][0]))
+    assert isinstance(events[-1].body, EpisodeEnded)
+
+    assert (events[-1].body.outcome, events[-1].body.reason) == ("interrupted", "cancelled")
+    assert [event.seq for event in events] == list(range(len(events)))
+
+
+@in_loop
+async def test_an_error_of_ours_ends_the_log_as_failed_and_is_raised():
+    store = MemoryEventStore()
+    seen = []
+
+    def broken(request):
+        raise RuntimeError("a bug")
+
+    environment = open_shop()
+    with pytest.raises(RuntimeError, match="a bug"):
+        await record(
+            environment.tasks()[0],
+            environment,
+            {"weak": ScriptedModel(broken), "strong": ScriptedModel([])},
+            SpecAgent(),
+            store,
+            watch=lambda episode, seq, body: seen.append(episode),
+        )
+    last = list(store.read(seen[0]))[-1].body
+    assert isinstance(last, EpisodeEnded)
+
+    assert (last.outcome, last.reason) == ("failed", "error_RuntimeError")
+
+
+def test_episode_ids_are_16_hex_digits_and_differ():
+    ids = {new_episode_id() for _ in range(100)}
+
+    assert len(ids) == 100
+    assert all(len(name) == 16 and int(name, 16) >= 0 for name in ids)
+
+
+def test_options_are_recorded_with_every_default():
+    assert json.loads(options_of(SpecAgent(k=3)))["k"] == 3
+    assert set(json.loads(options_of(SpecAgent()))) >= {"k", "fused", "hold", "review", "finish", "stall", "max_steps"}

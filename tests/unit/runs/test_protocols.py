@@ -1,0 +1,19 @@
+"""Protocols by name: what is unknown is refused naming what there is."""
+
+import pytest
+
+from spectrace.core.specagent import SpecAgent
+from spectrace.errors import UsageError
+from spectrace.runs.protocols import PROTOCOLS, protocol_of
+
+
+def test_every_protocol_is_found_under_its_name():
+    assert {name: kind.NAME for name, kind in PROTOCOLS.items()} == {name: name for name in PROTOCOLS}
+    assert protocol_of("specagent", {"k": 3, "fused": False}) == SpecAgent(k=3, fused=False)
+
+
+def test_an_unknown_protocol_or_option_names_the_known_ones():
+    with pytest.raises(UsageError, match="no protocol is named 'spec'; there are specagent, weak-only, strong-only"):
+        protocol_of("spec", {})
+    with pytest.raises(UsageError, match="specagent has no option kk; it has k, fused"):
+        protocol_of("specagent", {"kk": 1})

@@ -1,0 +1,44 @@
+"""A recording answers by position and asserts the question; nothing is looked up by content."""
+
+import asyncio
+
+import pytest
+
+from spectrace.core.events import EvaluateRequested, Event, ResetRequested, Unknown
+from spectrace.errors import ReplayDiverged
+from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
+from tests.episodes import recorded_events
+
+
+def test_a_question_is_compared_with_the_next_event_of_its_lane():
+    log = Comparison(Recording(recorded_events()))
+
+    assert log.write("", ResetRequested(seed=None)) == 1
+    with pytest.raises(ReplayDiverged, match=r"event 2: recorded reset\.completed, this run came to evaluate"):
+        log.write("", EvaluateRequested())
+
+
+def test_a_lane_that_the_record_does_not_have_ends_it():
+    with pytest.raises(RecordEnds):
+        Comparison(Recording(recorded_events())).write("0", EvaluateRequested())
+
+
+def test_the_first_event_that_nothing_asked_for_is_named():
+    recording = Recording(recorded_events())
+    Comparison(recording).write("", ResetRequested(seed=None))
+
+    assert recording.left().seq == 2
+
+
+def test_events_of_unknown_types_are_not_asked_for():
+    events = recorded_events()
+    odd = Event(events[0].episode, 1, "", 0, Unknown("moon.risen", 1, "{}"))
+
+    assert Recording([events[0], odd, *events[1:]]).peek("").type == "reset.requested"
+
+
+def test_a_question_whose_answer_was_never_recorded_ends_the_record():
+    source = RecordedSource(Recording(recorded_events()[:2]))
+
+    with pytest.raises(RecordEnds):
+        asyncio.run(source.reset("", 1, None, None))

@@ -1,0 +1,37 @@
+"""The library's verbs, as a user calls them."""
+
+import asyncio
+
+import pytest
+
+import spectrace
+from tests.playbook import accept
+
+
+def run_shop(store, **how):
+    weak = spectrace.ScriptedModel(lambda _: '{"finish": "sorry"}')
+    strong = spectrace.ScriptedModel(lambda _: accept())
+    return asyncio.run(spectrace.run("cancel-foreign", "shop", weak, strong, store=store, **how))
+
+
+def test_a_run_is_recorded_replayed_and_re_verified(tmp_path):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    recorded = run_shop(store)
+    again = asyncio.run(spectrace.replay(recorded.episode[:6], store, env="shop"))
+    rows = asyncio.run(spectrace.reverify(recorded.episode, spectrace.ScriptedModel([accept()]), store, name="second"))
+    store.close()
+
+    assert (recorded.outcome.reward, again.result) == ("1.0", "same")
+    assert [(row.run, row.agree) for row in rows] == [("second", True)]
+
+
+def test_a_missing_model_store_or_task_is_named(tmp_path):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    model = spectrace.ScriptedModel([])
+    with pytest.raises(spectrace.errors.UsageError, match="needs a store"):
+        asyncio.run(spectrace.run("cancel-own", "shop", model, model))
+    with pytest.raises(spectrace.errors.UsageError, match="specagent needs strong"):
+        asyncio.run(spectrace.run("cancel-own", "shop", model, store=store))
+    with pytest.raises(spectrace.errors.UsageError, match="no task is named 'nope'"):
+        asyncio.run(spectrace.run("nope", "shop", model, model, store=store))
+    store.close()
