@@ -11,7 +11,7 @@ _LIBRARIES = []
 
 
 class _BeforeTorchvision(importlib.abc.MetaPathFinder):
-    def find_spec(self, fullname, path, target=None):  # noqa: ARG002 - the interface of the import system
+    def find_spec(self, fullname, path, target=None):
         if fullname == "torchvision":
             sys.meta_path.remove(self)
             import torch

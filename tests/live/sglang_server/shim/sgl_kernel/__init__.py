@@ -3,7 +3,7 @@
 __version__ = "0.0.0+python"
 
 
-def assign_req_to_token_pool_cpu(req_pool_indices, req_to_token, start, end, out_cache_loc, pool_len):  # noqa: ARG001, PLR0913 - the kernel's signature
+def assign_req_to_token_pool_cpu(req_pool_indices, req_to_token, start, end, out_cache_loc, pool_len):  # noqa: PLR0913 - the kernel's signature
     offset = 0
     for row, first, last in zip(req_pool_indices.tolist(), start.tolist(), end.tolist(), strict=True):
         count = last - first
