@@ -164,21 +164,39 @@ def _tool_lines(tools: tuple[ToolSpec, ...]) -> str:
 
 
 def _parameters(schema: str) -> str:
-    properties = json.loads(schema).get("properties", {})
-    return ", ".join(f"{name}: {_type(value)}" for name, value in properties.items())
+    root = json.loads(schema)
+    return _members(root, root, ()) if isinstance(root, dict) else schema
 
 
-def _type(schema: object) -> str:
-    """Return a short name for a parameter's type; anything unusual is shown as its schema."""
-    if isinstance(schema, dict):
-        if "enum" in schema:
-            return "|".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-        kind, inner = schema.get("type"), schema.get("items")
-        if kind == "array" and isinstance(inner, dict) and isinstance(inner.get("type"), str):
-            return f"[{_type(inner)}]"
-        if isinstance(kind, str) and kind != "object":
+def _members(schema: dict[str, object], root: dict[str, object], inside: tuple[str, ...]) -> str:
+    properties = schema.get("properties")
+    items = properties.items() if isinstance(properties, dict) else ()
+    return ", ".join(f"{name}: {_type(value, root, inside)}" for name, value in items)
+
+
+def _type(schema: object, root: dict[str, object], inside: tuple[str, ...]) -> str:
+    """Return a parameter's type in short; anything unusual is shown as its schema."""
+    match schema:
+        case {"$ref": str(ref)} if ref.startswith("#/") and ref not in inside:
+            return _type(_resolved(ref, root), root, (*inside, ref))
+        case {"enum": list(values)}:
+            return "|".join(json.dumps(value, ensure_ascii=False) for value in values)
+        case {"anyOf": list(branches)}:
+            return "|".join(_type(branch, root, inside) for branch in branches)
+        case {"type": "array", "items": dict(items)}:
+            return f"[{_type(items, root, inside)}]"
+        case dict() if schema.get("type") == "object" and "properties" in schema:
+            return f"{{{_members(schema, root, inside)}}}"
+        case {"type": str(kind)}:
             return kind
-    return json.dumps(schema, ensure_ascii=False)
+        case _:
+            return json.dumps(schema, ensure_ascii=False)
+
+
+def _resolved(ref: str, root: object) -> object:
+    for part in ref.removeprefix("#/").split("/"):
+        root = root.get(part) if isinstance(root, dict) else None
+    return root
 
 
 def _forms(*, replies: bool, finish: bool) -> str:

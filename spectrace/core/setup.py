@@ -4,6 +4,7 @@ A Setup is a pure function of `episode.started`: a replay builds the very same o
 """
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,6 +25,10 @@ CATEGORIES = (
     "other",
 )
 """Why a step is rejected (PROTOCOL section 2)."""
+
+
+_DEFINITIONS = ("$defs", "definitions")
+_LOCAL_REF = re.compile(r"^#/(?:\$defs|definitions)/")
 
 
 @dataclass(frozen=True)
@@ -69,30 +74,56 @@ class Setup:
 
     def action_schema(self) -> dict[str, object]:
         """Return the JSON Schema of one action as the models write it."""
-        branches = [_call_branch(tool) for tool in self.tools]
+        branches, definitions = self._action_branches()
+        return _with_definitions({"anyOf": branches}, definitions)
+
+    def _action_branches(self) -> tuple[list[object], dict[str, object]]:
+        definitions: dict[str, object] = {}
+        branches: list[object] = [_call_branch(tool, definitions) for tool in self.tools]
         branches += [_text_branch("reply")] if self.environment.replies else []
         branches += [_text_branch("finish")] if self.environment.finish else []
-        return {"anyOf": branches}
+        return branches, definitions
 
     def verdict_schema(self, drafted: int) -> dict[str, object]:
         """Return the two-branch schema: an accept carries nothing, a reject names a step, so neither can contradict."""
-        reject = {
+        branches, definitions = self._action_branches()
+        reject: dict[str, object] = {
             "verdict": {"const": "reject"},
             "first_wrong": {"enum": list(range(1, drafted + 1))},
             "category": {"enum": list(CATEGORIES)},
             "reason": {"type": "string", "minLength": 1, "maxLength": self.prompts.reason_limit},
-            "replacement": {"anyOf": [{"type": "null"}, *_branches(self.action_schema())]},
+            "replacement": {"anyOf": [{"type": "null"}, *branches]},
         }
-        return {"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}
+        return _with_definitions({"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}, definitions)
 
 
-def _branches(schema: dict[str, object]) -> list[object]:
-    branches = schema["anyOf"]
-    return list(branches) if isinstance(branches, list) else []
+def _call_branch(tool: ToolSpec, definitions: dict[str, object]) -> dict[str, object]:
+    arguments = _hoisted(json.loads(tool.parameters), tool.name, definitions)
+    return _object({"tool": {"const": tool.name}, "arguments": arguments})
 
 
-def _call_branch(tool: ToolSpec) -> dict[str, object]:
-    return _object({"tool": {"const": tool.name}, "arguments": json.loads(tool.parameters)})
+def _hoisted(schema: object, owner: str, definitions: dict[str, object]) -> object:
+    """Move a tool's own $defs to the root of the schema that it becomes a part of, under its name."""
+    match schema:
+        case list():
+            return [_hoisted(item, owner, definitions) for item in schema]
+        case dict():
+            kept: dict[str, object] = {}
+            for key, value in schema.items():
+                if key in _DEFINITIONS and isinstance(value, dict):
+                    for name, definition in value.items():
+                        definitions[f"{owner}.{name}"] = _hoisted(definition, owner, definitions)
+                elif key == "$ref" and isinstance(value, str):
+                    kept[key] = _LOCAL_REF.sub(rf"#/$defs/{owner}.", value)
+                else:
+                    kept[key] = _hoisted(value, owner, definitions)
+            return kept
+        case _:
+            return schema
+
+
+def _with_definitions(schema: dict[str, object], definitions: dict[str, object]) -> dict[str, object]:
+    return {**schema, "$defs": definitions} if definitions else schema
 
 
 def _text_branch(name: str) -> dict[str, object]:

@@ -1,10 +1,12 @@
 """Prompts are data: rendered literally, prefix-stable, recorded whole."""
 
+import json
+
 import pytest
 
-from spectrace.core.prompts import Prompts, fill, history_messages, shown, written
+from spectrace.core.prompts import Prompts, fill, history_messages, shown, system_message, written
 from spectrace.core.roles import review_messages
-from spectrace.core.types import Call, Effect, History, Message, Observation, Step
+from spectrace.core.types import Call, Effect, History, Message, Observation, Step, ToolSpec
 from spectrace.errors import UsageError
 from tests.playbook import change, look, setup
 
@@ -78,3 +80,26 @@ def test_strong_roles_share_everything_up_to_the_question():
         "user",
     ]
     assert "1. " + written(change()) in messages[-1].content
+
+
+def test_a_tool_line_shows_the_shape_of_what_is_inside():
+    parameters = {
+        "type": "object",
+        "properties": {
+            "legs": {"type": "array", "items": {"$ref": "#/$defs/Leg"}},
+            "cabin": {"enum": ["a", "b"]},
+            "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "tree": {"$ref": "#/$defs/Tree"},
+        },
+        "$defs": {
+            "Leg": {"type": "object", "properties": {"to": {"type": "string"}, "day": {"type": "integer"}}},
+            "Tree": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}},
+        },
+    }
+    book = ToolSpec("book", "Book.", json.dumps(parameters))
+    message = system_message("$tools", Prompts(), "", (book,), native=False, replies=True, finish=False)
+
+    assert message.content.splitlines()[2] == (
+        'book(legs: [{to: string, day: integer}], cabin: "a"|"b", note: string|null, '
+        'tree: {kids: [{"$ref": "#/$defs/Tree"}]}): Book.'
+    )

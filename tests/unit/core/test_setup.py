@@ -1,13 +1,14 @@
 """A Setup follows from episode.started; its schemas cannot be contradicted."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.setup import setup_of
-from spectrace.core.types import Call, Effect, Finish, Reply
+from spectrace.core.types import Call, Effect, Finish, Reply, ToolSpec
 from spectrace.errors import Untestable
 from tests.episodes import recorded_events
 from tests.playbook import accept, change, look, reject, setup, written
@@ -59,3 +60,21 @@ def test_an_undeclared_tool_is_a_write():
 def test_a_missing_model_is_named():
     with pytest.raises(Untestable, match="asks the user model"):
         setup().model("user")
+
+
+def test_a_tools_own_definitions_stay_within_reach_when_its_schema_becomes_a_part():
+    leg = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
+    parameters = {
+        "type": "object",
+        "properties": {"legs": {"type": "array", "items": {"$ref": "#/$defs/Leg"}}},
+        "required": ["legs"],
+        "$defs": {"Leg": leg},
+    }
+    book = ToolSpec("book", "Book.", json.dumps(parameters), Effect.WRITE)
+    made = replace(setup(), tools=(book,))
+    good, bad = Call("book", '{"legs": [{"to": "Hull"}]}'), Call("book", '{"legs": [{"from": "Hull"}]}')
+
+    for schema, wrap in ((made.action_schema(), written), (made.verdict_schema(1), lambda action: reject(1, action))):
+        validator = Draft202012Validator(schema)
+        assert validator.is_valid(json.loads(wrap(good)))
+        assert not validator.is_valid(json.loads(wrap(bad)))
