@@ -129,7 +129,7 @@ def _questions(check: _Check, seq: int, type_: str, body: dict[str, object]) -> 
 def _whole(check: _Check, row: EpisodeRow) -> VerifyResult:
     """The events are well; compare them with what the episode's row says of them."""
     if check.seq != row.events:
-        detail = f"the episode has {row.events} events by its own row, {check.seq} are there: its end was cut off"
+        detail = f"the episode has {row.events} events by its own row, {check.seq} are there"
         return _result(check, INVALID, detail, first_bad=check.seq)
     if check.link != row.head:
         detail = f"the episode's head is {row.head.hex()[:16]}, its last event's link is {check.link.hex()[:16]}"

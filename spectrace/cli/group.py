@@ -65,24 +65,31 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
-    def main(  # type: ignore[override]  # click has two overloads of what is one method here
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    def main(  # type: ignore[override]  # click's is generic over `standalone_mode`; here errors end the same way always
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        **extra: Any,
     ) -> NoReturn:
         """Run and exit with the command's code."""
         extra.pop("standalone_mode", None)
+        name = prog_name or "spectrace"
         code = 0
         try:
             _lenient(sys.stdout, sys.stderr)
-            result = super().main(args, prog_name, standalone_mode=False, **extra)
-            code = result if isinstance(result, int) else 0
+            self._main_shell_completion(extra, name, complete_var)
+            with self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context:
+                self.invoke(context)
+            sys.stdout.flush()
+        except click.exceptions.Exit as done:
+            code = done.exit_code
             sys.stdout.flush()
         except (KeyboardInterrupt, click.Abort):
             console.say("Interrupted.")
             code = _INTERRUPTED
         except BrokenPipeError:
-            # Python flushes stdout once more on exit; into the closed pipe that would be a second error.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = _BROKEN_PIPE
+            code = _reader_left()
         except click.ClickException as error:
             error.show()
             code = error.exit_code
@@ -96,6 +103,12 @@ class Commands(click.Group):
             )
             code = _FAILED
         sys.exit(code)
+
+
+def _reader_left() -> int:
+    """Whoever read our output has gone (`| head`): say nothing, and keep Python from flushing into the pipe again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _BROKEN_PIPE
 
 
 def exit_code(error: SpectraceError) -> int:

@@ -7,7 +7,7 @@ import click
 
 from spectrace.audit.answers import EventDetail, EventLine
 from spectrace.audit.queries import Reader, open_reader
-from spectrace.audit.visible import shortened
+from spectrace.audit.visible import one_line, shortened
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso
 from spectrace.cli.options import db_option, json_option
@@ -74,17 +74,28 @@ def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: b
     started = told.started
     console.line(("episode ", "dim"), (episode, "name"), f"  started {iso(told.started_at)}")
     console.line(("task    ", "dim"), f"{started.environment.name} {started.task.id}: {started.task.request}")
-    shown = 0
-    while True:
-        running = reader.state(episode) == "running"
+    if follow:
+        _follow(reader, episode, types)
+        return
+    rows = [_row(one) for one in reader.timeline(episode) if not types or one.type in types]
+    console.table(_COLUMNS, rows, "No event is of that type.")
+
+
+def _follow(reader: Reader, episode: str, types: tuple[str, ...]) -> None:
+    """Write each event as one line, until the episode ends or its writer is gone."""
+    shown, running = 0, True
+    while running:
+        running = reader.state(episode) == "running"  # asked before reading: what comes in between is not missed
         lines = reader.timeline(episode, shown)
         shown += len(lines)
-        wanted = [_row(one) for one in lines if not types or one.type in types]
-        if wanted or not follow:
-            console.table(_COLUMNS, wanted, "No event is of that type.")
-        if not follow or not running:
-            return
-        time.sleep(_POLL_S)
+        for one in lines:
+            if not types or one.type in types:
+                what = one_line(shortened(one.summary, _SUMMARY))
+                head = f"{one.seq:>5}  {(iso(one.at) or '')[11:23]}  "
+                console.line((head, "dim"), (f"{one.type:<20}", _style(one)), f" {what}")
+        if running:
+            time.sleep(_POLL_S)
+    console.line((f"Its state is {reader.state(episode)}.", "dim"))
 
 
 def _row(one: EventLine) -> list[console.Cell]:

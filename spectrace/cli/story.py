@@ -131,9 +131,9 @@ def _discarded(one: WhyItem) -> None:
         if not ran and len(gone) == 1
         else "none of them ran"
         if not ran
-        else f"{len(ran)} read(s) had run, and changed nothing"
+        else f"{counted(len(ran), 'read')} had run, and changed nothing"
     )
-    kept = f"Kept: steps 1 to {one.accepted}. " if one.accepted else ""
+    kept = f"Kept: {'step 1' if one.accepted == 1 else f'steps 1 to {one.accepted}'}. " if one.accepted else ""
     line((f"{kept}Discarded: ", "strong"), f"{numbers}; {cost}.")
 
 

@@ -56,7 +56,7 @@ class EpisodeWatch:
         self._done += 1
         count = f"{self._done} of {self._total}"
         if isinstance(one, NotRecorded):
-            self._progress.note(f"{count}  {one.task}  not recorded: {one.error}", "bad")
+            self._progress.note(f"{one.task}  not recorded  [{count}]", "bad")
             return
         self._tasks.pop(one.episode, None)
         reward = f", reward {one.outcome.reward}" if one.outcome.reward is not None else ""

@@ -1,12 +1,12 @@
 """Reading the log's rows and blobs as they lie in a database. Counterpart of the append half in `sql`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from spectrace.core.events import GenerateRequested
-from spectrace.errors import EpisodeNotFound
+from spectrace.errors import EpisodeNotFound, StoreError
 from spectrace.store import tables
 from spectrace.store.blobs import digest_bytes
 from spectrace.store.codec import Lifted
@@ -53,11 +53,26 @@ class LogReader:
                 if only is not None:
                     query = query.where(tables.events.c.type == self._names.type_number(connection, only.TYPE))
                 found = connection.execute(query).all()
-                rows = [self.row(connection, row) for row in found]
+                rows, damage = self._readable(connection, found)
+            if rows:
+                yield rows
+            if damage is not None:
+                raise damage
             if not rows:
                 return
-            yield rows
             first = found[-1].key + 1
+
+    def _readable(
+        self, connection: sa.Connection, found: "Sequence[sa.Row[Any]]"
+    ) -> tuple[list[Row], StoreError | None]:
+        """Return the rows up to the first that cannot be read, and why: `verify` names that one, not its batch."""
+        rows: list[Row] = []
+        for row in found:
+            try:
+                rows.append(self.row(connection, row))
+            except StoreError as error:
+                return rows, error
+        return rows, None
 
     def row(self, connection: sa.Connection, row: "sa.Row[tuple[object, ...]]") -> Row:
         """Return a row of `events` with its names spelled out and its body unpacked."""

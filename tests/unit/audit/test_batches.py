@@ -1,0 +1,39 @@
+from spectrace.audit.queries import Filters
+from spectrace.runs.live import Labels
+from tests.episodes import FIND
+from tests.playbook import accept
+from tests.shop_log import recorded, reverified
+
+
+def test_a_run_is_told_from_its_episodes(store, reader):
+    for trial in (0, 1):
+        recorded(store, labels=Labels(run="nightly", trial=trial))
+    recorded(store, weak=[FIND], labels=Labels(run="nightly", trial=2))
+    (run,) = reader.runs()
+
+    assert (run.run, run.kind, run.selection) == ("nightly", "run", "shop: 1 task, 3 trials")
+    assert (run.total, run.done, run.failed, run.reviews, run.rejections) == (3, 2, 1, 6, 2)
+    assert (run.state, run.cost_usd) == ("ended", None)
+
+
+def test_a_re_verification_of_the_same_name_is_a_run_of_its_own(store, reader):
+    episode = recorded(store, labels=Labels(run="x"))
+    reverified(store, episode, "x", [accept()] * 3)
+
+    assert [(one.kind, one.selection) for one in reader.runs("x")] == [
+        ("reverify", "reviews of 1 episode on shop"),
+        ("run", "shop: 1 task, 1 trial"),
+    ]
+
+
+def test_two_runs_over_the_same_tasks_have_the_same_selection(store, reader):
+    for name in ("one", "two"):
+        recorded(store, labels=Labels(run=name))
+    recorded(store, labels=Labels(run="three", trial=1))
+    digests = {one.run: one.selection_digest for one in reader.runs()}
+
+    assert (digests["one"] == digests["two"], digests["one"] == digests["three"]) == (True, False)
+
+
+def test_episodes_without_a_name_belong_to_no_run(store, reader, episode):
+    assert (reader.runs(), len(reader.episodes(Filters()))) == ([], 1)

@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+from spectrace.audit.lines import action_text, counted, plain, summary, tool_name
+from spectrace.core.events import Event, Unknown
+from spectrace.core.types import Call, Effect, Finish, Reply
+from spectrace.store.samples import sample_episode
+
+
+def test_every_line_of_an_episode_says_what_happened(reader, episode):
+    said = {one.type: one.summary for one in reversed(reader.timeline(episode))}
+
+    assert {name: said[name] for name in ("step.drafted", "action.held", "verdict.given", "repair.made")} == {
+        "step.drafted": 's1.1: cancel_order {"order_id": "W200"}',
+        "action.held": 's1.1: cancel_order {"order_id": "W200"} waits for a verdict',
+        "verdict.given": "step 1 of 1 rejected, premature: find the customer first",
+        "repair.made": 'fused: find_customer {"name_or_email": "Ana Silva"}',
+    }
+
+
+def test_a_line_carries_the_header(reader, episode):
+    (write,) = (one for one in reader.timeline(episode) if one.type == "act.completed" and one.effect == "write")
+
+    assert (write.tool, write.outcome, write.lane) == ("cancel_order", "ok", "")
+    assert write.authority.startswith("verdict:")
+
+
+def test_no_event_of_the_vocabulary_is_left_without_words():
+    events = [Event("e", seq, "", 0, body) for seq, body in enumerate(sample_episode(1))]
+
+    assert [event.type for event in events if not summary(event)] == []
+
+
+def test_an_unknown_event_is_named_and_not_interpreted():
+    event = Event("e", 3, "", 0, Unknown("later.kind", 7, '{"x": 1}'))
+
+    assert (summary(event), plain(event.body)) == ("later.kind version 7 is not known to this spectrace", {"x": 1})
+
+
+def test_an_erased_event_says_so():
+    assert summary(Event("e", 3, "", 0, Unknown("step.drafted", 1, "null"))) == "erased"
+
+
+def test_actions_read_as_people_write_them():
+    actions = (Call("t", '{"a": 1}'), Reply("hello"), Finish("bye"))
+
+    assert [action_text(one) for one in actions] == ['t {"a": 1}', "reply: hello", "finish: bye"]
+    assert [tool_name(one) for one in actions] == ["t", "reply", "finish"]
+
+
+def test_plain_data_says_the_kind_of_an_action_and_is_json():
+    value = plain((Reply("x"), Effect.READ, None, 3))
+
+    assert json.loads(json.dumps(value)) == [{"kind": "reply", "text": "x"}, "read", None, 3]
+
+
+@pytest.mark.parametrize(("number", "words"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps")])
+def test_counts_agree_in_number(number, words):
+    assert counted(number, "step") == words
