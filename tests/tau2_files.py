@@ -1,7 +1,10 @@
 """τ²-bench result files, made small or taken from the real ones beside the tests."""
 
 import json
+import os
 from pathlib import Path
+
+import pytest
 
 DATA = Path(__file__).parent / "unit" / "interchange" / "data"
 AIRLINE = DATA / "e2e_airline_baseline.json"
@@ -70,3 +73,14 @@ def written(folder, value, name="results.json"):
     path = folder / name
     path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
     return path
+
+
+def corpus(*domains):
+    """Return the real result files of the domains; skip where there are none, fail where CI should have them."""
+    shared = Path(os.environ.get("SPECTRACE_SHARED") or Path(__file__).parents[2] / "shared")
+    files = sorted(path for domain in domains for path in (shared / "corpus" / "tau2").glob(f"{domain}__*.json"))
+    if not files and os.environ.get("CI") == "true":
+        pytest.fail(f"no τ² corpus under {shared}: set SPECTRACE_SHARED")
+    if not files:
+        pytest.skip(f"no τ² corpus under {shared}: set SPECTRACE_SHARED")
+    return files
