@@ -189,19 +189,19 @@ TOOLS = (
 
 def _customer(desk: Desk, id_: str) -> Customer:
     if id_ not in desk.customers:
-        raise NotFound("no such customer id; they look like C11")
+        raise NotFound("no such customer id: find_customer tells it")
     return desk.customers[id_]
 
 
 def _order(desk: Desk, id_: str) -> Order:
     if id_ not in desk.orders:
-        raise NotFound("no such order id; they look like W200")
+        raise NotFound("no such order id: list_orders tells them")
     return desk.orders[id_]
 
 
 def _product(desk: Desk, id_: str) -> Product:
     if id_ not in desk.products:
-        raise NotFound("no such product id; they look like P1")
+        raise NotFound("no such product id: search_products tells them")
     return desk.products[id_]
 
 
