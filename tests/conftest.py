@@ -9,10 +9,15 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import settings
 
 from spectrace.store.event_store import EventStore
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
+
+# A shared machine stalls now and then: how long one example takes says nothing about the code.
+settings.register_profile("spectrace", deadline=None)
+settings.load_profile("spectrace")
 
 _NUMBERS = itertools.count(1)
 
@@ -37,15 +42,16 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def postgres_url(postgres: str) -> Iterator[str]:
-    """The URL of an empty database of its own."""
+    """The URL of an empty schema of its own: a database each would cost a checkpoint of the server."""
     name = f"t{os.getpid()}_{next(_NUMBERS)}"
     url = sa.make_url(postgres).set(drivername="postgresql+psycopg")
     engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    yield url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
+        connection.exec_driver_sql(f"CREATE SCHEMA {name}")
+    mine = url.set(drivername="postgresql").update_query_dict({"options": f"-csearch_path={name}"})
+    yield mine.render_as_string(hide_password=False)
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+        connection.exec_driver_sql(f"DROP SCHEMA {name} CASCADE")
     engine.dispose()
 
 

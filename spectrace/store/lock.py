@@ -81,7 +81,7 @@ else:
             if self._is_current():
                 return True
             self.close()  # the file was removed or replaced: others lock another one by now
-            return False
+            return self._try()
 
         def _is_current(self) -> bool:
             try:

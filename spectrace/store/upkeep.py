@@ -89,14 +89,16 @@ def _reading(url: str) -> Iterator[sa.Connection]:
 
 def _sizes(connection: sa.Connection) -> Mapping[str, int]:
     if connection.dialect.name != "sqlite":
-        query = "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r'"
-        return dict(connection.exec_driver_sql(query).tuples().all())
+        query = (
+            "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)"
+        )
+        return {name: size for name, size in connection.exec_driver_sql(query)}  # noqa: C416 - rows are no pairs to mypy
     query = (
         "SELECT s.tbl_name, sum(d.pgsize) FROM dbstat('main', 1) AS d JOIN sqlite_schema AS s ON s.name = d.name "
         "GROUP BY s.tbl_name"
     )
     try:
-        return dict(connection.exec_driver_sql(query).tuples().all())
+        return {name: size for name, size in connection.exec_driver_sql(query)}  # noqa: C416 - rows are no pairs to mypy
     except sa.exc.OperationalError:  # this build of SQLite came without dbstat
         return {}
 
@@ -114,7 +116,7 @@ def _triggers(connection: sa.Connection) -> str | None:
 
 
 def _types(connection: sa.Connection) -> str | None:
-    held = dict(connection.execute(sa.select(tables.types.c.number, tables.types.c.name)).tuples().all())
+    held = {row.number: row.name for row in connection.execute(tables.types.select())}
     wrong = [cls.TYPE for cls, number in TYPE_NUMBERS.items() if held.get(number) != cls.TYPE]
     return f"the numbers of these types are not what this spectrace knows: {', '.join(wrong)}" if wrong else None
 

@@ -49,10 +49,14 @@ ACT = ActRequested(
 )
 
 
+TEXTS = TextReferences()
+ENCODER = BodyEncoder(TEXTS)
+
+
 def encoded(body):
-    texts = TextReferences()
-    lifted, data = BodyEncoder(texts).encode(body, MessageWriter())
-    return lifted, data, {f"sha256:{digest.hex()}": blob for digest, blob in texts.fresh.items()}
+    TEXTS.rolled_back()
+    lifted, data = ENCODER.encode(body, MessageWriter())
+    return lifted, data, {f"sha256:{digest.hex()}": blob for digest, blob in TEXTS.fresh.items()}
 
 
 def round_trip(body):

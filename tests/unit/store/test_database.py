@@ -1,0 +1,156 @@
+import shutil
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from spectrace.errors import StoreError, UsageError
+from spectrace.store.database import CHECKPOINT_BYTES, Database, explain, parse_url, shown
+from spectrace.store.samples import EPOCH_US, pending, sample_episode
+from spectrace.store.sql import open_store
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "log.db"
+
+
+def setting(database, *, durable):
+    query = "PRAGMA synchronous" if database.sqlite else "SHOW synchronous_commit"
+    with database.writing(durable=durable) as connection:
+        return connection.exec_driver_sql(query).scalar_one()
+
+
+def test_the_two_durability_classes_differ(database_url):
+    database = Database(parse_url(database_url), read_only=False)
+    found = [setting(database, durable=durable) for durable in (True, False, False, True)]
+    database.close()
+
+    assert found == ([2, 1, 1, 2] if database.sqlite else ["on", "off", "off", "on"])
+
+
+APPENDS = """
+    import sys
+    from spectrace.store.event_store import Pending
+    from spectrace.store.samples import EPOCH_US, sample_episode
+    from spectrace.core.events import ResetRequested
+    from spectrace.store.sql import open_store
+    writer = open_store(sys.argv[1]).create("ep1", sample_episode(1)[0], EPOCH_US)
+    for seq in range(1, 1 + int(sys.argv[2])):
+        writer.append([Pending(seq, "", seq, ResetRequested(seed=seq))], durable=sys.argv[3] == "durable")
+"""
+
+
+def flushes(path: Path, appends: int, kind: str) -> int:
+    trace = path.with_suffix(f".{kind}{appends}")
+    traced = ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", str(trace)]
+    program = [sys.executable, "-c", textwrap.dedent(APPENDS), f"{trace}.db", str(appends), kind]
+    subprocess.run([*traced, *program], check=True)
+    return sum("sync(" in line for line in trace.read_text().splitlines())
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace counts the flushes")
+@pytest.mark.parametrize(("kind", "each"), [("durable", 1), ("not", 0)])
+def test_a_durable_append_flushes_once_and_another_never(path, kind, each):
+    assert flushes(path, 30, kind) - flushes(path, 10, kind) == 20 * each
+
+
+def test_the_write_ahead_log_is_folded_in_when_an_episode_ends_and_only_when_it_is_large(path):
+    store, bodies = open_store(str(path)), sample_episode(1)
+    log = path.with_name("log.db-wal")
+    writer = store.create("ep1", bodies[0], EPOCH_US)
+    writer.append(pending(bodies)[1:-1], durable=False)
+    with store.database.writing(durable=False) as connection:
+        connection.exec_driver_sql("CREATE TABLE filler (data BLOB)")
+        connection.exec_driver_sql("INSERT INTO filler VALUES (zeroblob(?))", (CHECKPOINT_BYTES,))
+    before = log.stat().st_size
+    writer.append(pending(bodies)[-1:], durable=True)
+    after = log.stat().st_size
+    store.close()
+
+    assert before > CHECKPOINT_BYTES
+    assert after == 0
+
+
+def test_closing_leaves_one_file_that_can_be_read_alone(path):
+    store = open_store(str(path))
+    store.create("ep1", sample_episode(1)[0], EPOCH_US).close()
+    store.close()
+
+    assert sorted(item.name for item in path.parent.iterdir()) == ["log.db", "log.db.lock"]
+
+
+def test_a_reader_in_the_middle_does_not_stop_a_checkpoint_from_returning(path):
+    store = open_store(str(path))
+    writer = store.create("ep1", sample_episode(1)[0], EPOCH_US)
+    reader = sqlite3.connect(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM events").fetchone()
+    writer.append(pending(sample_episode(1))[1:], durable=False)
+    store.database.checkpoint()
+    reader.close()
+
+    assert len(list(store.read("ep1"))) == len(sample_episode(1))
+    store.close()
+
+
+def test_a_failed_transaction_keeps_nothing(database_url):
+    store = open_store(database_url)
+    insert = "INSERT INTO tools (id, name) VALUES (5, 'x')"
+    with pytest.raises(StoreError), store.database.writing(durable=False) as connection:
+        _ = [connection.exec_driver_sql(statement) for statement in (insert, "no SQL at all")]
+    with store.database.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM tools").scalar_one() == 0
+    store.close()
+
+
+def test_a_closed_log_is_read_without_its_write_ahead_log(path):
+    store = open_store(str(path))
+    store.create("ep1", sample_episode(1)[0], EPOCH_US).close()
+    store.close()
+    reader = open_store(str(path), read_only=True)
+
+    assert [event.seq for event in reader.read("ep1")] == [0]
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("postgresql://u:p@h/x", "postgresql+psycopg://u:p@h/x"),
+        ("postgres://h/x", "postgresql+psycopg://h/x"),
+        ("sqlite:////data/x.db", "sqlite:////data/x.db"),
+        ("/data/x.db", "sqlite:////data/x.db"),
+    ],
+)
+def test_urls_are_read(text, expected):
+    assert parse_url(text).render_as_string(hide_password=False) == expected
+
+
+@pytest.mark.parametrize("text", ["", "sqlite://", "sqlite:///:memory:", "mysql://h/x", "nonsense://"])
+def test_other_urls_are_refused(text):
+    with pytest.raises(UsageError):
+        parse_url(text)
+
+
+def test_a_password_is_not_shown():
+    assert shown(parse_url("postgresql://u:secret@h/x")) == "postgresql+psycopg://u:***@h/x"
+
+
+def test_a_drivers_words_become_one_paragraph_with_advice():
+    text = explain(parse_url("/data/x.db"), "database or disk\n is full")
+
+    assert (
+        text == "database /data/x.db: database or disk is full. Free some space; nothing of this transaction was kept."
+    )
+
+
+def test_a_server_that_is_not_there_is_a_store_error():
+    database = Database(parse_url("postgresql://127.0.0.1:1/x"), read_only=True)
+
+    with pytest.raises(StoreError, match="Is Postgres running there"), database.reading():
+        pass
+    database.close()
