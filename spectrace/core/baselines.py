@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from spectrace.core import commands, roles
 from spectrace.core.commands import Protocol, tell
-from spectrace.core.events import SegmentCommitted, StepDrafted, StepsDiscarded
+from spectrace.core.events import SegmentCommitted, StepsDiscarded
+from spectrace.core.facts import step_drafted
 from spectrace.core.reading import objection
 from spectrace.core.roles import Budget, Desk, Ended, Written
 from spectrace.core.setup import Setup
-from spectrace.core.steps import Ledger, finish_episode, tool_of
+from spectrace.core.steps import Ledger, finish_episode
 from spectrace.core.types import Observation, Outcome, Step
 
 
@@ -63,23 +64,12 @@ def _message(desk: Desk, ledger: Ledger, index: int, written: Written) -> Protoc
     """Execute the actions of one message in order; stop at the first error or at the end of the episode."""
     for number, action in enumerate(written.actions, 1):
         desk.meter.steps += 1
-        effect, position, wrong = desk.setup.effect(action), f"s{index}.{number}", objection(desk.setup, action)
-        yield from tell(
-            StepDrafted(
-                effect=effect,
-                tool=tool_of(action),
-                segment=index,
-                index=number,
-                position=position,
-                action=action,
-                request=written.request,
-                objection=wrong,
-            )
-        )
-        if wrong is not None:
-            step = Step(position, action, effect, Observation(wrong, error=True))
-        else:
-            step, _ = yield from ledger.execute(action, effect, "actor", position)
+        step, wrong = Step(f"s{index}.{number}", action, desk.setup.effect(action)), objection(desk.setup, action)
+        yield from tell(step_drafted(step, index, number, written.request, wrong))
+        if wrong is None:
+            step, _ = yield from ledger.execute(action, step.effect, "actor", step.position)
+        else:  # never sent
+            step = Step(step.position, action, step.effect, Observation(wrong, error=True))
         yield from tell(SegmentCommitted(segment=index, start=number, end=number, reviewed="not_applicable"))
         ledger.commit(step)
         failed = step.observation is None or step.observation.error

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from spectrace.core.commands import Protocol, tell
+from spectrace.core.facts import verdict_given
 from spectrace.core.fold import Episode
 from spectrace.core.roles import Desk, Ended, review
-from spectrace.core.specagent import verdict_given
 from spectrace.core.types import Effect, History, Message, Outcome, Step, Verdict
 
 

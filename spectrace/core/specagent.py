@@ -9,24 +9,18 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
-from spectrace.core import commands, roles
+from spectrace.core import commands, facts, roles
 from spectrace.core.commands import Protocol, tell
-from spectrace.core.events import (
-    ActionHeld,
-    EffectObserved,
-    RepairMade,
-    SegmentClosed,
-    SegmentCommitted,
-    StepDrafted,
-    StepsDiscarded,
-    VerdictGiven,
-)
+from spectrace.core.events import SegmentClosed, SegmentCommitted, StepsDiscarded
 from spectrace.core.reading import objection
-from spectrace.core.roles import Budget, Desk, Ended, Written
+from spectrace.core.roles import Budget, Desk, Ended
 from spectrace.core.setup import Setup
-from spectrace.core.steps import Ledger, finish_episode, tool_of
+from spectrace.core.steps import Ledger, finish_episode
 from spectrace.core.types import Action, Effect, Observation, Outcome, Segment, Step, Verdict
 from spectrace.errors import UsageError
+
+_THIRD_TIME = 2
+"""Identical steps before this one that make it a stall."""
 
 _CHOICES = {
     "hold": ("writes", "writes+replies", "writes+external"),
@@ -102,26 +96,29 @@ def _episode(options: SpecAgent, desk: Desk) -> Protocol[Outcome]:
     ledger = Ledger(desk, (yield from commands.reset(desk.setup.seed)))
     unreviewed = 0
     for index in count(1):
+        if ledger.outcome is not None:
+            return ledger.outcome
         segment = yield from _draft_segment(options, desk, ledger, index)
 
         if not options.reviews(segment, unreviewed):
             yield from _commit(ledger, segment, len(segment.steps), reviewed="no")
             unreviewed += len(segment.steps)
             if segment.reason == "unusable_draft":
-                yield from _corrective(desk, ledger, index, None, None)
-        else:
-            verdict, verdict_seq = yield from _review(desk, ledger, segment)
-            unreviewed = 0
-            if verdict.accepts_all:
-                yield from _commit(ledger, segment, len(segment.steps), reviewed="yes")
-                yield from _execute_held(ledger, segment, verdict_seq)
-            else:
-                yield from _commit(ledger, segment, verdict.accepted, reviewed="yes")
-                yield from _discard(segment, verdict)
-                yield from _repair(options, desk, ledger, index, verdict, verdict_seq)
+                yield from _corrective(desk, ledger, index, None, None, None)
+            continue
 
-        if ledger.outcome is not None:
-            return ledger.outcome
+        verdict, review = yield from roles.review(desk, ledger.history, segment.steps, f"s{index}")
+        given = yield from tell(facts.verdict_given(verdict, index, review))
+        unreviewed = 0
+        if verdict.accepts_all:
+            yield from _commit(ledger, segment, len(segment.steps), reviewed="yes")
+            if segment.reason == "held":
+                held = segment.steps[-1]
+                yield from ledger.execute_and_commit(held.action, held.effect, f"verdict:{given}", held.position)
+        else:
+            yield from _commit(ledger, segment, verdict.accepted, reviewed="yes")
+            yield from _discard(segment, verdict)
+            yield from _repair(options, desk, ledger, index, verdict, given)
     raise AssertionError  # count() has no end
 
 
@@ -131,113 +128,62 @@ def _draft_segment(options: SpecAgent, desk: Desk, ledger: Ledger, index: int) -
     while True:
         drafted = yield from roles.draft(desk, ledger.history, steps, f"s{index}.{len(steps) + 1}")
         if drafted is None:
-            return (yield from _close(index, steps, "unusable_draft", 0))
+            return (yield from _close(index, steps, "unusable_draft"))
         for taken, action in enumerate(drafted.actions, 1):
-            step, reason = yield from _drafted_step(options, desk, ledger, index, steps, action, drafted)
+            step, reason = yield from _draft_step(options, desk, ledger, index, steps, action, drafted.request)
             steps = (*steps, step)
-            desk.meter.steps += 1
             if reason is not None:
-                return (yield from _close(index, steps, reason, len(drafted.actions) - taken))
+                return (yield from _close(index, steps, reason, dropped=len(drafted.actions) - taken))
 
 
-def _drafted_step(  # noqa: PLR0913 - one step of one segment
-    options: SpecAgent,
-    desk: Desk,
-    ledger: Ledger,
-    index: int,
-    steps: tuple[Step, ...],
-    action: Action,
-    drafted: Written,
+def _draft_step(  # noqa: PLR0913 - one step of one segment
+    options: SpecAgent, desk: Desk, ledger: Ledger, index: int, steps: tuple[Step, ...], action: Action, request: int
 ) -> Protocol[tuple[Step, str | None]]:
-    """Hold the action or execute it at once; return the step and why the segment closes with it, if it does."""
-    setup, number = desk.setup, len(steps) + 1
-    position, effect, tool = f"s{index}.{number}", setup.effect(action), tool_of(action)
+    """Hold the action, or execute it at once; return the step and why the segment closes with it, if it does."""
+    number, setup = len(steps) + 1, desk.setup
+    step = Step(f"s{index}.{number}", action, setup.effect(action))
     wrong = objection(setup, action)
-    yield from tell(
-        StepDrafted(
-            effect=effect,
-            tool=tool,
-            segment=index,
-            index=number,
-            position=position,
-            action=action,
-            request=drafted.request,
-            objection=wrong,
-        )
-    )
-    if wrong is not None:  # never sent: the model reads why, and the step counts
-        step = Step(position, action, effect, Observation(wrong, error=True))
-        return step, _read_closes(options, ledger, steps, step)
+    desk.meter.steps += 1
+    yield from tell(facts.step_drafted(step, index, number, request, wrong))
+
+    if wrong is not None:  # never sent: the drafter reads why, and it counts as a step
+        step = Step(step.position, action, step.effect, Observation(wrong, error=True))
+        return step, _closing(options, ledger, steps, step)
 
     if options.holds(setup, action):
-        yield from tell(
-            ActionHeld(effect=effect, tool=tool, segment=index, index=number, position=position, action=action)
-        )
-        return Step(position, action, effect), "held"
+        yield from tell(facts.action_held(step, index, number))
+        return step, "held"
 
-    authority = {Effect.READ: "read", Effect.REPLY: "reply"}.get(effect, "unreviewed")
-    step, acted = yield from ledger.execute(action, effect, authority, position)
-    if effect is Effect.READ and acted is not None and acted.before != acted.after and acted.after is not None:
-        yield from tell(
-            EffectObserved(
-                effect=Effect.WRITE,
-                authority="unreviewed",
-                tool=tool,
-                request=acted.request,
-                fingerprint_before=acted.before or "",
-                fingerprint_after=acted.after,
-            )
-        )
-        return Step(position, action, Effect.WRITE, step.observation), "effect_observed"
-    if ledger.outcome is not None or effect is not Effect.READ:
-        return step, effect.value if effect is not Effect.READ else "finish"
-    return step, _read_closes(options, ledger, steps, step)
+    authority = {Effect.READ: "read", Effect.REPLY: "reply"}.get(step.effect, "unreviewed")
+    step, acted = yield from ledger.execute(action, step.effect, authority, step.position)
+    if step.effect is not Effect.READ:
+        return step, step.effect.value
+    if acted is not None and acted.after is not None and acted.before != acted.after:
+        yield from tell(facts.effect_observed(step, acted))
+        return Step(step.position, action, Effect.WRITE, step.observation), "effect_observed"
+    return step, "finish" if ledger.outcome is not None else _closing(options, ledger, steps, step)
 
 
-def _read_closes(options: SpecAgent, ledger: Ledger, steps: tuple[Step, ...], step: Step) -> str | None:
-    """Return k_reads at the K-th step, stalled at the third identical step since the last write, else None."""
-    if options.stall == "review" and _repeats(ledger, steps, step) >= 2:  # noqa: PLR2004 - the third time
+def _closing(options: SpecAgent, ledger: Ledger, steps: tuple[Step, ...], step: Step) -> str | None:
+    """Return why a read closes its segment: the third of its kind since the last write, or the K-th step."""
+    if options.stall == "review" and _repeats(ledger, steps, step) >= _THIRD_TIME:
         return "stalled"
     return "k_reads" if len(steps) + 1 >= options.k else None
 
 
 def _repeats(ledger: Ledger, steps: tuple[Step, ...], step: Step) -> int:
-    earlier = (*ledger.history.steps, *steps)
+    """Return how often the same step with the same observation came before, back to the last change of the state."""
     repeats = 0
-    for past in reversed(earlier):
+    for past in reversed((*ledger.history.steps, *steps)):
         if past.effect is not Effect.READ and past.observation is not None and not past.observation.error:
-            return repeats
+            break
         repeats += (past.action, past.observation) == (step.action, step.observation)
     return repeats
 
 
-def _close(index: int, steps: tuple[Step, ...], reason: str, dropped: int) -> Protocol[Segment]:
+def _close(index: int, steps: tuple[Step, ...], reason: str, dropped: int = 0) -> Protocol[Segment]:
     yield from tell(SegmentClosed(segment=index, steps=len(steps), reason=reason, dropped=dropped))
     return Segment(index, steps, reason)
-
-
-def _review(desk: Desk, ledger: Ledger, segment: Segment) -> Protocol[tuple[Verdict, int]]:
-    """Ask for the verdict on history + segment and record it."""
-    verdict, review = yield from roles.review(desk, ledger.history, segment.steps, f"s{segment.index}")
-    seq = yield from tell(verdict_given(verdict, segment.index, review))
-    return verdict, seq
-
-
-def verdict_given(verdict: Verdict, segment: int, review: int) -> VerdictGiven:
-    """Return the fact of a verdict; `review` is the number of the model call that gave it."""
-    return VerdictGiven(
-        outcome=verdict.decision,
-        segment=segment,
-        drafted=verdict.drafted,
-        accepted=verdict.accepted,
-        category=verdict.category,
-        reason=verdict.reason,
-        replacement=verdict.replacement,
-        status=verdict.status,
-        cause=verdict.cause,
-        raw=verdict.raw,
-        review=review,
-    )
 
 
 def _commit(ledger: Ledger, segment: Segment, upto: int, *, reviewed: str) -> Protocol[None]:
@@ -254,71 +200,45 @@ def _discard(segment: Segment, verdict: Verdict) -> Protocol[None]:
     yield from tell(StepsDiscarded(segment=segment.index, start=start, end=end, reason=reason))
 
 
-def _execute_held(ledger: Ledger, segment: Segment, verdict_seq: int) -> Protocol[None]:
-    held = segment.steps[-1]
-    if segment.reason == "held":
-        yield from ledger.execute_and_commit(held.action, held.effect, f"verdict:{verdict_seq}", held.position)
-
-
 def _repair(  # noqa: PLR0913 - the rejection and where it stands
-    options: SpecAgent, desk: Desk, ledger: Ledger, index: int, verdict: Verdict, verdict_seq: int
+    options: SpecAgent, desk: Desk, ledger: Ledger, index: int, verdict: Verdict, given: int
 ) -> Protocol[None]:
     """Put the strong model's own step in place of the first rejected one: fused where it can be used, else a turn."""
     replacement = verdict.replacement if options.fused else None
     unusable = None
     if replacement is not None:
         unusable = objection(desk.setup, replacement) or (yield from commands.check(replacement))
-    if replacement is not None and unusable is None:
-        desk.meter.steps += 1
-        repair = yield from tell(_repair_made(index, verdict_seq, "fused", (replacement,), None, (None,)))
-        effect = desk.setup.effect(replacement)
-        yield from ledger.execute_and_commit(replacement, effect, f"repair:{repair}", f"s{index}.r1")
-    else:
+    if replacement is None or unusable is not None:
         reason = verdict.reason if options.repair_sees == "reason" else None
-        yield from _corrective(desk, ledger, index, (verdict_seq, reason), unusable)
+        yield from _corrective(desk, ledger, index, given, reason, unusable)
+        return
+    desk.meter.steps += 1
+    repair = yield from tell(facts.fused_repair(index, given, replacement))
+    effect = desk.setup.effect(replacement)
+    yield from ledger.execute_and_commit(replacement, effect, f"repair:{repair}", f"s{index}.r1")
 
 
-def _corrective(
-    desk: Desk, ledger: Ledger, index: int, rejection: tuple[int, str | None] | None, fused_unusable: str | None
+def _corrective(  # noqa: PLR0913 - the rejection and where it stands
+    desk: Desk, ledger: Ledger, index: int, given: int | None, reason: str | None, fused_unusable: str | None
 ) -> Protocol[None]:
     """Take one strong message; run its actions in order, stop at the first error and drop the rest."""
-    verdict_seq, reason = rejection or (None, None)
     written = yield from roles.repair(desk, ledger.history, f"s{index}.r", reason)
     if written is None:
         raise Ended(Outcome("failed", "no_repair"))
     wrongs = tuple(objection(desk.setup, action) for action in written.actions)
-    repair = yield from tell(_repair_made(index, verdict_seq, "corrective", written.actions, fused_unusable, wrongs))
+    repair = yield from tell(facts.corrective_repair(index, given, written.actions, wrongs, fused_unusable))
     for number, (action, wrong) in enumerate(zip(written.actions, wrongs, strict=True), 1):
         desk.meter.steps += 1
         effect, position = desk.setup.effect(action), f"s{index}.r{number}"
-        if wrong is not None:  # never sent
+        if wrong is None:
+            step = yield from ledger.execute_and_commit(action, effect, f"repair:{repair}", position)
+        else:  # never sent
             step = Step(position, action, effect, Observation(wrong, error=True))
             ledger.commit(step)
-        else:
-            step = yield from ledger.execute_and_commit(action, effect, f"repair:{repair}", position)
         failed = step.observation is None or step.observation.error
         if (failed or ledger.outcome is not None) and number < len(written.actions):
-            last = len(written.actions)
-            yield from tell(
-                StepsDiscarded(segment=index, start=number + 1, end=last, reason="after_error", repair=True)
+            rest = StepsDiscarded(
+                segment=index, start=number + 1, end=len(written.actions), reason="after_error", repair=True
             )
+            yield from tell(rest)
             return
-
-
-def _repair_made(  # noqa: PLR0913 - the fact's own fields
-    index: int,
-    verdict: int | None,
-    kind: str,
-    actions: tuple[Action, ...],
-    fused_unusable: str | None,
-    objections: tuple[str | None, ...],
-) -> RepairMade:
-    return RepairMade(
-        tool=tool_of(actions[0]),
-        segment=index,
-        verdict=verdict,
-        kind=kind,
-        actions=actions,
-        fused_unusable=fused_unusable,
-        objections=objections,
-    )

@@ -9,12 +9,7 @@ from spectrace.core import commands
 from spectrace.core.commands import Acted, Began, CommandFailed, Protocol, tell
 from spectrace.core.events import StateMoved
 from spectrace.core.roles import Desk, Ended
-from spectrace.core.types import Action, Call, Effect, Finish, History, Observation, Outcome, Step
-
-
-def tool_of(action: Action) -> str | None:
-    """Return the name of the tool that an action calls."""
-    return action.tool if isinstance(action, Call) else None
+from spectrace.core.types import Action, Effect, Finish, History, Observation, Outcome, Step
 
 
 @dataclass(slots=True)

@@ -18,8 +18,8 @@ from spectrace.core.events import (
     StepDrafted,
     Totals,
 )
+from spectrace.core.facts import tool_of
 from spectrace.core.fold import tally
-from spectrace.core.steps import tool_of
 from spectrace.core.types import Action, Effect, Message, Observation, Outcome, ToolSpec, Usage
 from spectrace.interchange import json_text, losses
 from spectrace.interchange.tau2_messages import Said

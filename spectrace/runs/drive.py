@@ -43,7 +43,7 @@ from spectrace.core.events import (
     ResetFailed,
     ResetRequested,
 )
-from spectrace.core.steps import tool_of
+from spectrace.core.facts import tool_of
 from spectrace.core.types import Attempt, Effect, Evaluation, NeedsModel, Usage
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.runs.sources import Source
