@@ -6,6 +6,7 @@ and events are inserted. No ORM: it costs five to eight times the insert (measur
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -145,7 +146,10 @@ class SqlEventStore:
 
     def row(self, episode: str) -> EpisodeRow:
         """Return an episode's row."""
-        row = self.log.episode(episode)
+        return self.episode_row(self.log.episode(episode))
+
+    def episode_row(self, row: "sa.Row[Any]") -> EpisodeRow:
+        """Return what a row of `episodes` says, its state as of now."""
         return EpisodeRow(
             episode=row.episode,
             state=self.state(row),
@@ -157,7 +161,7 @@ class SqlEventStore:
             writer_pid=row.writer_pid,
         )
 
-    def state(self, row: "sa.Row[tuple[object, ...]]") -> str:
+    def state(self, row: "sa.Row[Any]") -> str:
         """Return running, interrupted or ended for a row of `episodes`."""
         if row.ended_at is not None:
             return "ended"
