@@ -58,7 +58,7 @@ def ids(store, **wanted):
         ({"rejected": True}, ["ep2", "ep1", "ep0"]),
         ({"env": (STARTED.environment.name,), "protocol": ("specagent",), "task": ("t0",)}, ["ep0"]),
         ({"env": ("elsewhere",)}, []),
-        ({"tool": (STARTED.tools[0].name,)}, ["ep4", "ep3", "ep2", "ep1", "ep0"]),
+        ({"tool": (STARTED.tools[1].name,)}, ["ep4", "ep3", "ep2", "ep1", "ep0"]),
         ({"tool": ("no_such",)}, []),
         ({"since": EPOCH_US + 3, "until": EPOCH_US + 5}, ["ep4", "ep3"]),
         ({"limit": 2}, ["live", "ep4"]),
