@@ -101,7 +101,7 @@ def _block(words: Text, indent: int) -> None:
     console = out()
     for part in words.wrap(console, max(20, console.width - indent), overflow="fold") or [words]:
         part.rstrip()
-        console.print(Text(" " * indent) + part, soft_wrap=True)
+        console.print(Text(" " * indent if part else "") + part, soft_wrap=True)
 
 
 def rule(title: str = "") -> None:

@@ -1,0 +1,62 @@
+"""The program itself, as a process of its own in an empty directory."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "spectrace"]
+
+
+class Program:
+    """`spectrace` run in one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SPECTRACE_")}
+
+    def __call__(self, *arguments: object, **given) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*PROGRAM, *map(str, arguments)],
+            cwd=self.directory,
+            env=self.environment | given.pop("env", {}),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            **given,
+        )
+
+    def items(self, *arguments: object) -> list[dict]:
+        return json.loads(self(*arguments, "--json").stdout)["items"]
+
+    def start(self, *arguments: object) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*PROGRAM, *map(str, arguments)],
+            cwd=self.directory,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_for(self, predicate, *arguments: object, timeout_s: float = 60) -> list[dict]:
+        """Ask until the items are as wanted; return them."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            done = self(*arguments, "--json")
+            items = json.loads(done.stdout)["items"] if done.returncode == 0 else []
+            if predicate(items):
+                return items
+            time.sleep(0.1)
+        msg = f"spectrace {' '.join(map(str, arguments))}: never as wanted; last {items}"
+        raise AssertionError(msg)
+
+
+@pytest.fixture
+def spectrace(tmp_path) -> Program:
+    return Program(tmp_path)

@@ -1,0 +1,107 @@
+"""A run that is killed or interrupted in the middle: what is in the log, and what it says of itself."""
+
+import json
+import signal
+
+import pytest
+
+from spectrace.models.script_file import read_script
+from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
+
+SLOW = '''
+"""A shop whose second read takes a minute: an episode that stays in the middle."""
+import time
+
+from spectrace.environments import shop
+from spectrace.environments.functions import FunctionEnvironment, tool
+from spectrace.environments.shop_data import Desk, new_desk
+from spectrace.environments.shop_tasks import TASKS
+
+
+@tool(effect="read")
+def get_order(state: Desk, order_id: str) -> str:
+    """Read an order, slowly."""
+    time.sleep(60)
+    return "never"
+
+
+def env():
+    tools = [get_order if one.__name__ == "get_order" else one for one in shop.TOOLS]
+    return FunctionEnvironment.from_functions("slow", tools, shop.INSTRUCTIONS, reset=new_desk, tasks=TASKS)
+'''
+
+
+@pytest.fixture
+def running(spectrace):
+    """A run that hangs in its first read, after a rejection and its repair: the process and the episode."""
+    (spectrace.directory / "slow.py").write_text(SLOW)
+    weak = script(spectrace.directory / "weak.json", WEAK_SCRIPT)
+    strong = script(spectrace.directory / "strong.json", STRONG_SCRIPT)
+    process = spectrace.start(
+        "run", "--env", "slow:env", "--task", "cancel-own", "--weak", weak, "--strong", strong, "--json"
+    )
+    found = spectrace.wait_for(lambda items: items and items[0]["events"] == 20, "ls")
+    yield process, found[0]["episode"]
+    process.kill()
+    process.communicate()
+
+
+def test_an_episode_in_the_middle_is_running_and_its_prefix_is_consistent(spectrace, running):
+    _, episode = running
+    (listed,), (verified,) = spectrace.items("ls"), spectrace.items("verify", episode)
+
+    assert (listed["status"], listed["rejections"]) == ("running", 1)
+    assert (verified["result"], verified["covered_to"]) == ("consistent", 19)
+    assert verified["detail"].startswith("still being written")
+
+
+def test_a_killed_run_leaves_an_interrupted_episode_whose_prefix_is_consistent(spectrace, running):
+    process, episode = running
+    process.kill()
+    process.wait()
+    (listed,), (verified,) = spectrace.items("ls"), spectrace.items("verify", episode)
+
+    assert (listed["status"], listed["end_reason"], listed["events"]) == ("interrupted", None, 20)
+    assert (verified["result"], verified["covered_to"], verified["first_bad_seq"]) == ("consistent", 19, None)
+    assert verified["detail"] == "its writer is gone: a prefix without an end; never answered: event 19 (act.requested)"
+
+
+def test_what_a_killed_run_left_can_be_read_replayed_and_explained(spectrace, running):
+    process, episode = running
+    process.kill()
+    process.wait()
+
+    assert spectrace.items("replay", episode)[0]["result"] == "same"
+    assert spectrace.items("why", episode)[0]["repair_outcome"] == "ok"
+    assert [item["outcome"] for item in spectrace.items("audit", "actions")] == ["never"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_writes_the_end_and_says_so_in_a_line(spectrace, running, number):
+    process, episode = running
+    process.send_signal(number)
+    output, said = process.communicate(timeout=30)
+    (listed,), (verified,) = spectrace.items("ls"), spectrace.items("verify", episode)
+
+    assert (process.returncode, output, said.splitlines()[-1]) == (130, "", "Interrupted.")
+    assert f"Recorded as interrupted: {episode}." in said
+    assert "Traceback" not in said
+    assert (listed["status"], listed["end_reason"]) == ("interrupted", "cancelled")
+    assert verified["result"] == "consistent"
+
+
+def test_following_shows_what_a_running_episode_does_until_it_ends(spectrace, running):
+    process, episode = running
+    follower = spectrace.start("show", episode, "--follow")
+    process.kill()
+    output, _ = follower.communicate(timeout=60)
+
+    assert (follower.returncode, output.splitlines()[-1]) == (0, "Its state is interrupted.")
+    assert output.count("verdict.given") == 1
+
+
+def test_the_scripts_of_these_tests_can_be_read(spectrace):
+    name = script(spectrace.directory / "weak.json", WEAK_SCRIPT)
+
+    assert json.loads((spectrace.directory / "weak.json").read_text())["replies"] == WEAK_SCRIPT
+    assert read_script(name.partition(":")[2]).name == "weak"

@@ -1,0 +1,51 @@
+import sqlite3
+
+
+def test_upgrade_makes_a_database_and_then_has_nothing_to_do(line):
+    first, second = line.items("db", "upgrade"), line.items("db", "upgrade")
+
+    assert first == [{"from": None, "to": second[0]["to"], "backup": None}]
+    assert second == [{"from": first[0]["to"], "to": first[0]["to"], "backup": None}]
+
+
+def test_people_are_told_what_upgrade_did(line):
+    assert "Upgraded from nothing" in line("db", "upgrade").stdout
+    assert "already" in line("db", "upgrade").stdout
+
+
+def test_a_sound_database_passes_every_check(line, episode):
+    assert [item for item in line.items("db", "check") if not item["ok"]] == []
+    assert line("db", "check").exit_code == 0
+
+
+def test_a_missing_trigger_is_found(line, episode):
+    connection = sqlite3.connect("spectrace.db")
+    connection.execute("DROP TRIGGER events_no_delete")
+    connection.close()
+    problems = {item["check"]: item["problem"] for item in line.items("db", "check", code=1) if not item["ok"]}
+
+    assert list(problems) == ["triggers"]
+    assert "events_no_delete" in problems["triggers"]
+
+
+def test_stats_count_rows(line, episode):
+    rows = {item["table"]: item["rows"] for item in line.items("db", "stats")}
+
+    assert (rows["episodes"], rows["events"]) == (1, 46)
+    assert "total" in line("db", "stats").stdout
+
+
+def test_rebuild_makes_the_projections_anew(line, episode):
+    assert line.items("db", "rebuild") == [{"episodes": 1}]
+    assert line("db", "rebuild").stdout == "Made the projections of 1 episode anew.\n"
+
+
+def test_a_database_of_a_newer_version_is_refused_with_what_to_do(line, episode):
+    connection = sqlite3.connect("spectrace.db")
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
+    connection.close()
+    result = line("ls")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "newer spectrace" in result.stderr

@@ -1,0 +1,45 @@
+import pytest
+
+from tests.tau2_files import AIRLINE
+
+
+@pytest.fixture
+def imported(line):
+    return line.items("import", "tau2", AIRLINE, "--name", "filed", "--project", "p")
+
+
+def test_an_item_has_the_fields_that_others_rely_on(imported):
+    assert {"episode", "losses"} <= set(imported[0])
+    assert imported[0]["losses"] == sorted(imported[0]["losses"])
+
+
+def test_what_was_imported_is_a_log_like_any_other(line, imported):
+    ids = {item["episode"] for item in imported}
+
+    assert {item["episode"] for item in line.items("ls", "--run", "filed", "--project", "p")} == ids
+    assert {item["result"] for item in line.items("verify", "--all")} == {"consistent"}
+    assert {item["kind"] for item in line.items("runs")} == {"import"}
+
+
+def test_importing_again_records_nothing_twice(line, imported):
+    again = line.items("import", "tau2", AIRLINE)
+
+    assert [bool(item["skipped"]) for item in again] == [True] * len(imported)
+    assert len(line.items("ls")) == len(imported)
+
+
+def test_people_are_told_how_many(line):
+    assert "imported, 0 were here already" in line("import", "tau2", AIRLINE).stdout
+
+
+def test_a_file_that_is_no_result_file_is_refused_and_the_others_are_not_held_up(line, tmp_path):
+    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "text.json").write_text("not JSON")
+    result = line("import", "tau2", "other.json", "text.json", "missing.json", AIRLINE)
+
+    assert (result.exit_code, result.stderr.count("Error: ")) == (2, 3)
+    assert "imported, 0 were here already" in result.stdout
+
+
+def test_files_are_asked_for(line):
+    assert line("import", "tau2").exit_code == 2

@@ -1,0 +1,76 @@
+import pytest
+
+from spectrace.store.sql import open_store
+from tests.shop_log import recorded
+
+CONTRACT = (
+    "episode started status end_reason env task protocol weak strong events steps writes rejections unusable reward "
+    "cost_usd"
+)
+
+
+def test_an_item_has_the_fields_that_others_rely_on(line, episode):
+    (item,) = line.items("ls")
+
+    assert set(CONTRACT.split()) <= set(item)
+    assert (item["episode"], item["status"], item["rejections"], item["reward"]) == (episode, "completed", 1, "1.0")
+    assert item["started"].endswith("Z")
+
+
+def test_people_get_a_table(line, episode):
+    rows = line("ls").stdout.splitlines()
+
+    assert (rows[0].split()[:3], rows[2].split()[0]) == (["episode", "started", "status"], episode)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160, 200])
+def test_the_table_fits_every_usual_terminal(line, episode, width):
+    result = line("ls", env={"COLUMNS": str(width)})
+
+    assert max(len(row) for row in result.stdout.splitlines()) <= width
+    assert episode in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "n"),
+    [
+        (["--rejected"], 1),
+        (["--status", "failed"], 0),
+        (["--env", "shop", "--task", "cancel-own", "--protocol", "specagent", "--model", "scripted"], 1),
+        (["--tool", "cancel_order"], 1),
+        (["--tool", "issue_voucher"], 0),
+        (["--grep", "find the customer"], 1),
+        (["--run", "first", "--label", "team=x"], 1),
+        (["--since", "1h"], 1),
+        (["--until", "2000-01-01"], 0),
+    ],
+)
+def test_filters_choose(line, episode, options, n):
+    assert len(line.items("ls", *options)) == n
+
+
+def test_an_empty_list_says_so(line, episode):
+    assert line("ls", "--status", "failed").stdout == "No episode passes.\n"
+
+
+def test_a_limit_says_that_there_is_more_and_how_to_go_on(line, episode):
+    store = open_store("spectrace.db")
+    newer = recorded(store)
+    store.close()
+    result = line("ls", "--limit", "1")
+
+    assert (newer in result.stdout, episode in result.stdout) == (True, False)
+    assert result.stderr.splitlines()[-1] == f"1 shown, and there are more: --after {newer}, or --limit 0 for all."
+    assert [item["episode"] for item in line.items("ls", "--after", newer)] == [episode]
+    assert len(line.items("ls", "--limit", "0")) == 2
+
+
+def test_the_database_is_found_by_option_variable_and_default(line, episode, tmp_path):
+    for options, variables in (
+        (["--db", "spectrace.db"], {}),
+        ([], {"SPECTRACE_DB": "sqlite:///spectrace.db"}),
+        ([], {}),
+    ):
+        assert line("ls", *options, env=variables).exit_code == 0
+
+    assert line("ls", env={"SPECTRACE_DB": "other.db"}).exit_code == 2

@@ -1,0 +1,104 @@
+import json
+import sqlite3
+
+import pytest
+
+from spectrace.environments.functions import FunctionEnvironment
+from spectrace.store.sql import open_store
+from tests.shop_log import recorded
+
+CONTRACT = "episode result compared first_difference"
+
+
+def test_a_replay_from_the_record_is_the_same(line, episode):
+    (item,) = line.items("replay", episode)
+
+    assert set(CONTRACT.split()) <= set(item)
+    assert (item["result"], item["compared"], item["first_difference"]) == ("same", 45, None)
+
+
+def test_tools_live_executes_again_on_a_fresh_order_desk(line, episode):
+    (item,) = line.items("replay", episode, "--tools", "live")
+
+    assert (item["result"], item["observations"]) == ("same", 4)
+
+
+@pytest.fixture
+def other_prompts(tmp_path):
+    path = tmp_path / "prompts.json"
+    path.write_text(json.dumps({"review": "Judge $steps"}))
+    return path
+
+
+def test_other_prompts_diverge_at_the_first_review_and_both_sides_are_shown(line, episode, other_prompts):
+    (item,) = line.items("replay", episode, "--prompts", other_prompts, code=1)
+    shown = line("replay", episode, "--prompts", other_prompts)
+
+    assert (item["result"], item["first_difference"]["seq"]) == ("diverged", 8)
+    assert shown.exit_code == 1
+    assert [words for words in (f"{episode}:8", "  recorded  ", "  now       ") if words not in shown.stdout] == []
+
+
+def test_the_shipped_prompts_can_be_asked_for(line, episode):
+    assert line("replay", episode, "--prompts", "current").exit_code == 0
+
+
+def test_an_altered_observation_diverges_where_tools_are_live(line, episode):
+    connection = sqlite3.connect("spectrace.db")
+    connection.execute("DROP TRIGGER events_no_update")
+    found = "SELECT codec, payload FROM events WHERE (key & 1048575) = "
+    codec, payload = connection.execute(found + "15").fetchone()
+    connection.execute("UPDATE events SET codec = ?, payload = ? WHERE (key & 1048575) = 20", (codec, payload))
+    connection.commit()
+    connection.close()
+    (item,) = line.items("replay", episode, "--tools", "live", code=1)
+
+    assert item["result"] == "diverged"
+
+
+@pytest.fixture
+def foreign(line, tmp_path, monkeypatch):
+    """An episode on an environment named like a module that would leave a trace if it were imported."""
+    (tmp_path / "trap.py").write_text(
+        "from pathlib import Path\nPath('imported').touch()\nfrom spectrace.environments.shop import open_shop as env\n"
+    )
+    original = FunctionEnvironment.prepare
+
+    def prepare(self, task):
+        from dataclasses import replace
+
+        return replace(original(self, task), name="trap:env")
+
+    store = open_store("spectrace.db")
+    with monkeypatch.context() as patched:
+        patched.setattr(FunctionEnvironment, "prepare", prepare)
+        episode = recorded(store)
+    store.close()
+    return episode
+
+
+def test_a_module_that_a_recording_names_is_not_imported(line, foreign, tmp_path):
+    (item,) = line.items("replay", foreign, "--tools", "live", code=125)
+
+    assert (item["result"], (tmp_path / "imported").exists()) == ("untestable", False)
+    assert "--env MODULE:ATTRIBUTE" in item["detail"]
+
+
+def test_an_environment_of_another_name_cannot_test_it(line, foreign):
+    (item,) = line.items("replay", foreign, "--tools", "live", "--env", "shop", code=125)
+
+    assert "recorded on trap:env" in item["detail"]
+
+
+def test_an_environment_is_for_live_tools_only(line, episode):
+    assert line("replay", episode, "--env", "shop").exit_code == 2
+
+
+def test_a_record_that_cannot_be_read_is_untestable(line, episode):
+    connection = sqlite3.connect("spectrace.db")
+    connection.execute("DELETE FROM blobs")
+    connection.commit()
+    connection.close()
+    (item,) = line.items("replay", episode, code=125)
+
+    assert "missing from the database" in item["detail"]

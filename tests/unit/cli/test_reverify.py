@@ -1,0 +1,66 @@
+import pytest
+
+from tests.shop_log import script
+
+CONTRACT = "run episode segment verdict_seq derived recorded new agree counterfactual"
+ACCEPT = {"verdict": "accept"}
+
+
+@pytest.fixture
+def lenient(tmp_path):
+    return script(tmp_path / "lenient.json", [ACCEPT] * 3)
+
+
+def test_an_item_has_the_fields_that_others_rely_on(line, episode, lenient):
+    items = line.items("reverify", episode, "--verifier", lenient, "--name", "again")
+
+    assert set(CONTRACT.split()) <= set(items[0])
+    assert [(item["recorded"]["decision"], item["new"]["decision"], item["agree"]) for item in items] == [
+        ("reject", "accept", False),
+        ("accept", "accept", True),
+        ("accept", "accept", True),
+    ]
+    assert [item["counterfactual"] for item in items] == [False, True, True]
+
+
+def test_people_get_an_agreement_table(line, episode, lenient):
+    result = line("reverify", episode, "--verifier", lenient)
+
+    assert result.exit_code == 0
+    assert "2 of 3 agree" in result.stdout
+    assert "run reverify-" in result.stdout
+
+
+def test_the_same_name_goes_on_where_it_stopped(line, episode, lenient):
+    first = line.items("reverify", episode, "--verifier", lenient, "--name", "again")
+    second = line.items("reverify", episode, "--verifier", lenient, "--name", "again")
+
+    assert second == first
+    assert [run["total"] for run in line.items("runs", "again")] == [1]
+
+
+def test_only_rejections_may_be_asked_again(line, episode, lenient):
+    (item,) = line.items("reverify", episode, "--verifier", lenient, "--only", "rejected")
+
+    assert item["segment"] == 1
+
+
+def test_a_re_verification_is_not_judged_itself(line, episode, lenient):
+    line("reverify", episode, "--verifier", lenient, "--name", "again")
+    (child,) = (item["episode"] for item in line.items("ls", "--protocol", "reverify"))
+
+    assert line("reverify", child, "--verifier", lenient).exit_code == 2
+    assert len(line.items("reverify", "--all", "--verifier", lenient, "--name", "again")) == 3
+
+
+def test_a_verifier_that_fails_is_an_answer_of_no(line, episode, tmp_path):
+    failing = script(tmp_path / "failing.json", [{"error": {"kind": "server", "message": "down"}}])
+    result = line("reverify", episode, "--verifier", failing, "--name", "again")
+
+    assert result.exit_code == 1
+    assert "not judged to its end" in result.stderr
+
+
+def test_an_unknown_verifier_is_refused_before_anything_is_recorded(line, episode):
+    assert line("reverify", episode, "--verifier", "nobody").exit_code == 2
+    assert len(line.items("ls")) == 1

@@ -1,0 +1,112 @@
+import json
+
+import pytest
+
+from spectrace.environments.shop import open_shop
+from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
+
+CONTRACT = "episode task trial status reward steps strong_calls weak_calls"
+
+
+@pytest.fixture
+def pair(line, tmp_path):
+    weak, strong = script(tmp_path / "weak.json", WEAK_SCRIPT), script(tmp_path / "strong.json", STRONG_SCRIPT)
+    return ["run", "--env", "shop", "--task", "cancel-own", "--weak", weak, "--strong", strong]
+
+
+def test_an_item_has_the_fields_that_others_rely_on(line, pair):
+    (item,) = line.items(*pair)
+
+    assert set(CONTRACT.split()) <= set(item)
+    assert (item["status"], item["reward"], item["steps"]) == ("completed", "1.0", 5)
+    assert [found["episode"] for found in line.items("ls")] == [item["episode"]]
+
+
+def test_people_get_a_table_and_the_progress_goes_to_stderr(line, pair):
+    result = line(*pair)
+
+    assert (result.exit_code, result.stdout.split()[0]) == (0, "episode")
+    assert "begins" in result.stderr
+    assert "begins" not in result.stdout
+
+
+def test_what_is_filed_is_found(line, pair):
+    line(*pair, "--name", "n", "--project", "p", "--label", "a=b", "--operator", "me", "--seed", "3", "-o", "k=4")
+    (found,) = line.items("ls", "--run", "n", "--project", "p", "--label", "a=b")
+    started = line.items("show", f"{found['episode']}:0")[0]["body"]
+
+    assert (started["operator"], started["seed"], json.loads(started["options"])["k"]) == ("me", 3, 4)
+
+
+def test_trials_are_episodes_of_their_own(line, tmp_path):
+    weak = script(tmp_path / "weak.json", [{"action": {"finish": "no"}}] * 2)
+    options = ["--env", "shop", "--task", "cancel-own", "--protocol", "weak-only", "--weak", weak, "--trials", "2"]
+
+    assert [item["trial"] for item in line.items("run", *options)] == [0, 1]
+
+
+def test_models_are_found_in_the_settings_by_their_role(line, pair, tmp_path):
+    named = {"weak": pair[6].removeprefix("scripted:"), "strong": pair[8].removeprefix("scripted:")}
+    tables = [f'[models.{role}]\nprovider = "scripted"\nname = "{path}"\n' for role, path in named.items()]
+    (tmp_path / "spectrace.toml").write_text("".join(tables))
+
+    assert line(*pair[:5]).exit_code == 0
+
+
+def test_an_episode_that_fails_makes_the_answer_no_after_the_table(line, tmp_path):
+    weak = script(tmp_path / "weak.json", [])
+    result = line("run", "--env", "shop", "--task", "cancel-own", "--protocol", "weak-only", "--weak", weak)
+
+    assert (result.exit_code, "failed" in result.stdout) == (1, True)
+
+
+def test_a_server_that_does_not_answer_leaves_no_episode_and_says_what_to_do(line):
+    dead = "openai:x@http://127.0.0.1:1"
+    result = line("run", "--env", "shop", "--task", "cancel-own", "--weak", dead, "--strong", dead)
+
+    assert (result.exit_code, "not recorded" in result.stdout) == (1, True)
+    assert "Start the server" in result.stderr
+    assert line.items("ls") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"--task": "cancel-one"}, "did you mean cancel-own?"),
+        ({"--task": ""}, "--task says what to run. shop has cancel-own"),
+        ({"--env": "shpo"}, "did you mean shop?"),
+        ({"--protocol": "specagnt"}, "did you mean specagent?"),
+        ({"-o": "kk=3"}, "did you mean k?"),
+        ({"-o": "k=x"}, "a whole number"),
+        ({"-o": "hold=all"}, "writes, writes+replies"),
+        ({"--weak": "nobody"}, "no model is named 'nobody'"),
+        ({"--label": "x"}, "KEY=VALUE"),
+        ({"--prompts": "missing.json"}, "cannot be read"),
+        ({"--db": "no/such/folder/x.db"}, "does not exist"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_recorded(line, pair, changes, words, tmp_path):
+    given = dict(zip(pair[1::2], pair[2::2], strict=True)) | changes
+    result = line("run", *(part for option in given.items() for part in option))
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr
+    assert "begins" not in result.stderr
+
+
+def test_a_model_that_the_protocol_needs_is_asked_for(line, pair):
+    result = line(*pair[:7])
+
+    assert (result.exit_code, "specagent needs a strong model" in result.stderr) == (2, True)
+
+
+def test_tasks_are_chosen_by_comma_by_repetition_and_all():
+    from spectrace.cli.run import choose_tasks
+
+    shop = open_shop()
+
+    assert [task.id for task in choose_tasks("shop", shop, ["voucher-late,cancel-own", "cancel-own"])] == [
+        "voucher-late",
+        "cancel-own",
+    ]
+    assert len(choose_tasks("shop", shop, ["all"])) == 12

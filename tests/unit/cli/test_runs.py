@@ -1,0 +1,18 @@
+CONTRACT = "run kind selection total done failed unusable cost_usd state"
+
+
+def test_an_item_has_the_fields_that_others_rely_on(line, episode):
+    (item,) = line.items("runs")
+
+    assert set(CONTRACT.split()) <= set(item)
+    assert (item["run"], item["kind"], item["total"], item["done"], item["state"]) == ("first", "run", 1, 1, "ended")
+
+
+def test_one_run_says_how_to_list_its_episodes(line, episode):
+    result = line("runs", "first")
+
+    assert ("first" in result.stdout, "spectrace ls --run first" in result.stderr) == (True, True)
+
+
+def test_an_unknown_run_is_refused(line, episode):
+    assert line("runs", "other").exit_code == 2

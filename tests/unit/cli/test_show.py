@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+from spectrace.core.digest import body_proof, first_link, link_over
+from tests.shop_log import REQUEST
+
+
+def test_a_timeline_has_a_line_for_each_event(line, episode):
+    rows = line("show", episode).stdout.splitlines()
+    numbers = [row.split()[0] for row in rows[2:] if row.split() and row.split()[0].isdigit()]
+
+    assert numbers == [str(seq) for seq in range(46)]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_timeline_fits_the_terminal(line, episode, width):
+    result = line("show", episode, env={"COLUMNS": str(width)})
+
+    assert max(len(row) for row in result.stdout.splitlines()) <= width
+
+
+def test_items_have_the_fields_that_others_rely_on(line, episode):
+    items = line.items("show", episode)
+
+    assert len(items) == 46
+    assert {"seq", "type", "version", "at", "header", "body", "link"} <= set(items[0])
+    assert items[10]["header"]["outcome"] == "reject"
+    assert items[0]["body"]["task"]["request"] == REQUEST
+
+
+def test_a_type_chooses_events(line, episode):
+    assert [item["seq"] for item in line.items("show", episode, "--type", "verdict.given")] == [10, 28, 39]
+
+
+def test_one_event_is_shown_in_full(line, episode):
+    shown = line("show", f"{episode}:10").stdout
+
+    assert f"── {episode}:10 verdict.given v1" in shown
+    assert '"reason": "find the customer first"' in shown
+
+
+def test_a_prompt_is_what_the_model_got(line, episode):
+    shown = line("show", f"{episode}:3", "--as", "prompt").stdout
+
+    assert shown.startswith("── 1 system")
+    assert shown.rstrip().endswith(REQUEST)
+
+
+def test_a_prompt_as_json_has_the_messages(line, episode):
+    items = line.items("show", f"{episode}:3", "--as", "prompt")
+
+    assert (items[0]["role"], items[-1]) == (
+        "system",
+        {"role": "user", "content": REQUEST, "calls": [], "call_id": None},
+    )
+
+
+@pytest.mark.parametrize("event", ["{}", "{}:1"])
+def test_what_has_no_prompt_says_so(line, episode, event):
+    assert line("show", event.format(episode), "--as", "prompt").exit_code == 2
+
+
+def test_stored_bytes_are_enough_to_compute_the_chain(line, episode):
+    link = first_link(episode)
+    for item in line.items("show", episode, "--stored"):
+        stored = item["stored"]
+        proof = body_proof(bytes.fromhex(stored["salt"]), stored["body"].encode())
+        link = link_over(link, stored["header"].encode(), proof)
+
+        assert link.hex() == item["link"]
+
+
+def test_stored_bytes_are_shown_to_people(line, episode):
+    shown = line("show", f"{episode}:10", "--stored").stdout
+
+    assert json.loads(shown.splitlines()[0].removeprefix("header "))[3] == "verdict.given"
+
+
+def test_following_an_ended_episode_shows_it_and_ends(line, episode):
+    result = line("show", episode, "--follow")
+
+    assert (result.exit_code, result.stdout.splitlines()[-1]) == (0, "Its state is ended.")
+    assert "verdict.given" in result.stdout
+
+
+@pytest.mark.parametrize("options", [["--json"], []])
+def test_following_one_event_is_refused(line, episode, options):
+    event = episode if options else f"{episode}:3"
+
+    assert line("show", event, "--follow", *options).exit_code == 2

@@ -1,0 +1,94 @@
+import pytest
+
+from spectrace.audit.queries import Reader
+from spectrace.cli import story
+from spectrace.core.baselines import WeakOnly
+from spectrace.store.memory import MemoryEventStore
+from tests.episodes import CANCEL, DONE, FIND, READ
+from tests.playbook import accept, reject
+from tests.shop_log import REQUEST, recorded
+
+HOSTILE = "\x1b[2J[red]x[/red]\u202e"
+
+
+@pytest.fixture
+def told(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def tell(seq=None, **of_record) -> str:
+        store = MemoryEventStore()
+        reader, episode = Reader(store), recorded(store, **of_record)
+        story.tell(reader.episode(episode), reader.why(episode, seq))
+        return capsys.readouterr().out
+
+    return tell
+
+
+def test_a_story_goes_from_the_request_to_the_repairs_outcome(told):
+    text = told()
+    parts = (
+        REQUEST,
+        "segment 1: rejected",
+        '✗ 1. cancel_order {"order_id": "W200"}  write  HELD: not executed',
+        "step 1 of 1 is wrong, premature",
+        "“find the customer first”",
+        "Discarded: step 1; it never ran.",
+        "Instead, inside the verdict",
+        '➤ find_customer {"name_or_email": "Ana Silva"}',
+        "→ C11 Ana Silva",
+        "ended completed (finished), reward 1.0",
+    )
+    places = [text.find(part) for part in parts]
+
+    assert (-1 in places, places) == (False, sorted(places)), text
+
+
+def test_a_kept_prefix_is_marked_and_told(told):
+    text = told(weak=[FIND, READ, CANCEL, DONE], strong=[reject(3, READ), accept()])
+
+    assert "✓ 1. find_customer" in text
+    assert "✗ 3. cancel_order" in text
+    assert "Kept: steps 1 to 2. Discarded: step 3; it never ran." in text
+
+
+def test_discarded_reads_had_run_and_changed_nothing(told):
+    text = told(weak=[FIND, READ, CANCEL, DONE], strong=[reject(1, READ), accept()])
+
+    assert "Discarded: steps 1 to 3; 2 reads had run, and changed nothing." in text
+
+
+def test_an_unusable_review_says_that_nothing_was_let_through(told):
+    repair = '{"tool": "get_order", "arguments": {"order_id": "W200"}}'
+    text = told(weak=[CANCEL, DONE], strong=["gibberish", "again", repair, accept()])
+
+    assert "never lets a write through" in text
+    assert "in a turn of its own" in text
+
+
+def test_an_accepted_review_is_told_when_it_is_asked_for(told):
+    text = told(seq=28)
+
+    assert "segment 2: accepted" in text
+    assert "executed after the verdict" in text
+
+
+def test_an_episode_that_ended_without_its_repair_says_so(told):
+    assert "No repair followed." in told(weak=[CANCEL], strong=[reject(1), "x", "y"])
+
+
+def test_an_episode_without_rejections_says_so(told):
+    assert "Nothing was rejected. 1 review, all accepting" in told(weak=[FIND, READ, DONE], strong=[accept()])
+    assert "Nothing was reviewed" in told(weak=[DONE], protocol=WeakOnly())
+
+
+def test_hostile_text_is_told_literally(told):
+    text = told(weak=[CANCEL, READ, CANCEL, DONE], strong=[reject(1, FIND, reason=HOSTILE), accept(), accept()])
+
+    assert "“\\x1b[2J[red]x[/red]\\u202e”" in text
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_story_fits_the_terminal(told, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+
+    assert max(len(row) for row in told().splitlines()) <= width

@@ -1,0 +1,233 @@
+import asyncio
+import sys
+
+import pytest
+
+from spectrace.config import (
+    BUILTIN_ENVIRONMENTS,
+    Models,
+    builtin_environment,
+    database_url,
+    open_environment,
+    open_model,
+    open_prompts,
+    protocol,
+)
+from spectrace.core.baselines import WeakOnly
+from spectrace.core.prompts import Prompts
+from spectrace.core.specagent import SpecAgent
+from spectrace.errors import ModelFailed, UsageError
+from spectrace.models.keys import DEFAULT_KEYS
+from spectrace.models.openai import OpenAIClient
+from spectrace.models.scripted import ScriptedModel
+from spectrace.models.sglang import SGLangClient
+from spectrace.settings import Settings
+from tests.shop_log import script
+
+NONE = Settings()
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch, tmp_path):
+    """A working directory of its own, nothing in the environment, and no import that lasts."""
+    for name in ("SPECTRACE_DB", "SPECTRACE_CONFIG", DEFAULT_KEYS["openai"][1], "MY_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    known = set(sys.modules)
+    yield
+    for name in set(sys.modules) - known:
+        if name.startswith("mine"):
+            del sys.modules[name]
+
+
+def test_the_database_is_the_option_else_the_variable_else_the_settings_else_a_default(monkeypatch):
+    assert database_url(None, NONE) == "sqlite:///spectrace.db"
+    assert database_url(None, Settings(database="from.toml")) == "from.toml"
+    monkeypatch.setenv("SPECTRACE_DB", "from_variable.db")
+    assert database_url(None, Settings(database="from.toml")) == "from_variable.db"
+    assert database_url("given.db", Settings(database="from.toml")) == "given.db"
+
+
+def test_a_model_is_a_provider_and_a_name(tmp_path):
+    model = open_model(script(tmp_path / "a@b.json", []), NONE)
+
+    assert isinstance(model, ScriptedModel)
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "name", "url"),
+    [
+        ("openai:gpt-x", OpenAIClient, "gpt-x", "https://api.openai.com/v1"),
+        ("openai:org/name@v2@http://127.0.0.1:9/v1", OpenAIClient, "org/name@v2", "http://127.0.0.1:9/v1"),
+        ("sglang:Qwen/Qwen3-8B", SGLangClient, "Qwen/Qwen3-8B", "http://127.0.0.1:30000"),
+        ("sglang:x@https://host.example", SGLangClient, "x", "https://host.example"),
+    ],
+)
+def test_a_server_may_be_named_beside_the_model(spec, kind, name, url):
+    model = open_model(spec, NONE)
+
+    assert (type(model), model.name, model._endpoint.url) == (kind, name, url)
+
+
+def test_a_model_of_the_settings_has_its_tables_options():
+    table = {
+        "provider": "openai",
+        "name": "n",
+        "url": "http://127.0.0.1:9/v1",
+        "calls": "native",
+        "constrained": False,
+        "timeout_s": 5,
+        "parameters": {"max_tokens": 7},
+    }
+    model = open_model("big", Settings(models={"big": table}))
+
+    assert (model._calls, model._constrained, model._timeout_s) == ("native", False, 5)
+    assert model._parameters == {"temperature": 0, "max_tokens": 7}
+
+
+def test_a_key_comes_from_where_the_table_says(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-secret")
+    table = {"provider": "openai", "name": "n", "url": "http://127.0.0.1:9/v1", "key_env": "MY_KEY"}
+
+    assert open_model("big", Settings(models={"big": table}))._endpoint.authorization == "Bearer sk-secret"
+
+
+def test_the_providers_key_goes_to_no_other_host(monkeypatch):
+    monkeypatch.setenv(DEFAULT_KEYS["openai"][1], "sk-secret")
+
+    assert open_model("openai:n@http://127.0.0.1:9/v1", NONE)._endpoint.authorization is None
+    assert open_model("openai:n", NONE)._endpoint.authorization == "Bearer sk-secret"
+
+
+@pytest.mark.parametrize(
+    ("spec", "models", "words"),
+    [
+        ("weka", {"weak": {}}, r"did you mean weak\?"),
+        ("weak", {}, "spectrace init"),
+        ("opnai:x", {}, r"no provider is named 'opnai' \(did you mean openai\?\)"),
+        ("openai:", {}, "has no name"),
+        ("m", {"m": {"provider": "openai", "name": "x", "api_key": "sk"}}, "literal key"),
+        ("m", {"m": {"provider": "openai", "name": "x", "calls": "xml"}}, "json or native"),
+        ("m", {"m": {"name": "x"}}, "no provider is named ''"),
+        ("local:x@http://127.0.0.1:9", {}, "local models have no URL"),
+        ("scripted:missing.json", {}, "cannot be read"),
+        ("local:missing.gguf", {}, "neither"),
+    ],
+)
+def test_what_is_no_model_is_refused_with_what_there_is(spec, models, words):
+    with pytest.raises(UsageError, match=words):
+        open_model(spec, Settings(models=models))
+
+
+def test_a_model_is_opened_once_and_shared(tmp_path):
+    spec = script(tmp_path / "s.json", [])
+    models = Models(NONE)
+
+    assert models.open(spec) is models.open(spec)
+    asyncio.run(models.close())
+    assert models.open(spec) is models.open(spec)
+
+
+def test_our_own_environments_are_fresh_each_time():
+    assert builtin_environment("shop") is not builtin_environment("shop")
+    assert open_environment("shop").tasks()[0].id == "cancel-own"
+
+
+@pytest.mark.parametrize("name", ["mine:env", "os:getcwd", "shop:x", "", "tau2:none"])
+def test_no_other_name_is_one_of_ours(name):
+    assert (builtin_environment(name), name in BUILTIN_ENVIRONMENTS) == (None, False)
+
+
+MINE = """
+from spectrace.environments.functions import FunctionEnvironment, tool
+
+@tool(effect="read")
+def look(state: dict[str, str]) -> str:
+    return "x"
+
+value = FunctionEnvironment.from_functions("mine", [look], "Look.", reset=dict)
+number = 3
+
+def make():
+    return value.fresh()
+"""
+
+
+@pytest.mark.parametrize("attribute", ["value", "make"])
+def test_a_module_of_the_working_directory_gives_a_fresh_environment(tmp_path, attribute):
+    (tmp_path / "mine.py").write_text(MINE)
+    first, second = open_environment(f"mine:{attribute}"), open_environment(f"mine:{attribute}")
+
+    assert first is not second
+    assert [one.name for one in first.tools()] == ["look"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("shpo", r"did you mean shop\?"),
+        ("tau2:airlin", r"did you mean tau2:airline\?"),
+        ("mine:values", r"no attribute 'values' \(did you mean value\?\)"),
+        ("mine:number", "found int"),
+        ("nowhere:env", "no module nowhere"),
+        ("mine_broken:env", "raised ZeroDivisionError"),
+        ("mine_needs:env", "importing it failed"),
+    ],
+)
+def test_what_is_no_environment_is_refused_with_what_there_is(tmp_path, name, words):
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine_broken.py").write_text("1 / 0\n")
+    (tmp_path / "mine_needs.py").write_text("import not_installed_anywhere\n")
+
+    with pytest.raises(UsageError, match=words):
+        open_environment(name)
+
+
+def test_options_are_read_as_their_types():
+    options = ["k=4", "fused=false", "hold=writes+replies", "max_unreviewed=3", "max_tokens=none"]
+
+    assert protocol("specagent", options) == SpecAgent(k=4, fused=False, hold="writes+replies", max_unreviewed=3)
+    assert protocol("weak-only") == WeakOnly()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("specagnt", [], r"did you mean specagent\?"),
+        ("specagent", ["kk=1"], r"no option 'kk' \(did you mean k\?\); it has k, fused"),
+        ("specagent", ["k"], "KEY=VALUE"),
+        ("specagent", ["k=many"], "option k is a whole number, found 'many'"),
+        ("specagent", ["max_tokens=many"], "a whole number or none"),
+        ("specagent", ["fused=1"], "option fused is true or false"),
+        ("specagent", ["hold=all"], "option hold: expected one of"),
+        ("weak-only", ["k=3"], "weak-only has no option 'k'"),
+    ],
+)
+def test_what_is_no_option_is_refused_with_what_there_is(name, options, words):
+    with pytest.raises(UsageError, match=words):
+        protocol(name, options)
+
+
+def test_prompts_are_recorded_shipped_or_a_file(tmp_path):
+    (tmp_path / "p.json").write_text('{"tools_heading": "T"}')
+
+    assert (open_prompts(None), open_prompts("recorded"), open_prompts("current")) == (None, None, Prompts())
+    assert open_prompts("p.json") == Prompts(tools_heading="T")
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "cannot be read"), (b"\xff", "not UTF-8"), (b"[]", "JSON object")])
+def test_a_prompts_file_that_cannot_be_used_is_said(tmp_path, text, words):
+    if text is not None:
+        (tmp_path / "p.json").write_bytes(text)
+
+    with pytest.raises(UsageError, match=words):
+        open_prompts("p.json")
+
+
+def test_a_script_that_runs_out_says_so(tmp_path):
+    model = open_model(script(tmp_path / "s.json", []), NONE)
+    from spectrace.core.types import ModelRequest
+
+    with pytest.raises(ModelFailed, match="call 1"):
+        asyncio.run(model.generate(ModelRequest(())))

@@ -1,0 +1,66 @@
+import pytest
+
+from spectrace.errors import UsageError
+from spectrace.settings import TEMPLATE, Settings, load_settings, meant, read_settings
+
+
+def test_without_a_file_everything_is_a_default(tmp_path):
+    assert load_settings({}, tmp_path) == Settings()
+
+
+def test_the_file_of_the_working_directory_is_read(tmp_path):
+    (tmp_path / "spectrace.toml").write_text(
+        'database = "x.db"\nproject = "p"\n[models.m]\nprovider = "local"\nname = "n"\n'
+    )
+    settings = load_settings({}, tmp_path)
+
+    assert (settings.database, settings.project) == ("x.db", "p")
+    assert dict(settings.models) == {"m": {"provider": "local", "name": "n"}}
+
+
+def test_a_variable_names_another_file(tmp_path):
+    (tmp_path / "other.toml").write_text('project = "other"\n')
+
+    assert load_settings({"SPECTRACE_CONFIG": str(tmp_path / "other.toml")}, tmp_path).project == "other"
+
+
+def test_a_file_that_was_named_must_be_there(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_settings({"SPECTRACE_CONFIG": str(tmp_path / "none.toml")}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("databse = 'x'", r"databse is not known \(did you mean database\?\)"),
+        ("database = 3", "database must be a str, found 3"),
+        ("models = 3", "models must be a dict"),
+        ("models.m = 3", r"a model is a table \[models.m\]"),
+        ("[models.m]\nprovidr = 'x'", r"models.m.providr is not known \(did you mean provider\?\)"),
+        ("[models.m]\nconstrained = 'yes'", "constrained must be a bool"),
+        ("[models.m]\ntimeout_s = true", "timeout_s must be a number"),
+        ("[models.m", "is not TOML"),
+    ],
+)
+def test_a_mistake_is_refused_by_name(tmp_path, text, words):
+    with pytest.raises(UsageError, match=words):
+        read_settings(text, tmp_path / "spectrace.toml")
+
+
+def test_the_template_is_read_without_complaint(tmp_path):
+    settings = read_settings(TEMPLATE, tmp_path / "spectrace.toml")
+
+    assert list(settings.models) == ["weak", "strong"]
+
+
+def test_the_templates_commented_part_is_right_too(tmp_path):
+    commented = TEMPLATE.partition("# A model behind a server.\n")[2]
+    text = "".join(row.removeprefix("#").removeprefix(" ") for row in commented.splitlines(keepends=True))
+    settings = read_settings(text, tmp_path / "spectrace.toml")
+
+    assert settings.models["big"]["calls"] == "native"
+
+
+@pytest.mark.parametrize(("name", "words"), [("weka", " (did you mean weak?)"), ("zzz", "")])
+def test_the_nearest_name_is_offered_if_it_is_near(name, words):
+    assert meant(name, ["weak", "strong"]) == words
