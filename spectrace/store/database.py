@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import StaticPool
 
 from spectrace.errors import MissingExtra, StoreError, UsageError
@@ -80,6 +81,10 @@ class Database:
     def dialect(self) -> sa.Dialect:
         """The SQL dialect."""
         return self._read_engine.dialect
+
+    def insert(self, table: sa.Table) -> "postgresql.Insert | sqlite.Insert":
+        """Return the dialect's own insert, which knows ON CONFLICT."""
+        return sqlite.insert(table) if self.sqlite else postgresql.insert(table)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
