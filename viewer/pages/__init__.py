@@ -1,0 +1,1 @@
+"""The viewer's two pages: the list of episodes, and one episode."""

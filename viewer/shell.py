@@ -1,0 +1,74 @@
+"""The frame around both pages: title bar, style, routing, and what is said when the log cannot be read.
+
+One address, `/`: with `episode` in its query it is that episode, without it the list. So a link that somebody sends
+opens what it names, and a refresh and the browser's back button keep it.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from spectrace.errors import EpisodeNotFound, NewerSchema, SpectraceError, StoreError, UsageError
+from viewer import source
+from viewer.literal import block
+from viewer.pages import episode, episodes
+
+_STYLE = Path(__file__).with_name("style.css")
+
+
+def draw() -> None:
+    """Draw the page that the address names."""
+    st.set_page_config(page_title="spectrace", layout="wide", initial_sidebar_state="collapsed")
+    st.navigation([st.Page(_page, title="spectrace", default=True)], position="hidden").run()
+
+
+def _page() -> None:
+    st.html(_STYLE)
+    named = "episode" in st.query_params
+    _bar(named=named)
+    try:
+        with source.reader() as reader:
+            if named:
+                episode.draw(reader)
+            else:
+                episodes.draw(reader)
+    except SpectraceError as error:
+        _notice(error)
+
+
+def _bar(*, named: bool) -> None:
+    with st.container(key="bar", horizontal=True, vertical_alignment="center"):
+        with st.container(key="brand", width="content"):
+            st.text("spectrace")
+        if named:
+            st.button("← Episodes", key="home", type="tertiary", on_click=episodes.back)
+        with st.container(key="database", width="stretch"):
+            st.text(source.shown(source.database()))
+
+
+def _notice(error: SpectraceError) -> None:
+    title, advice = _words(error)
+    with st.container(key="notice", border=True):
+        with st.container(key="notice-title"):
+            st.text(title)
+        st.text(block(str(error)))
+        if advice:
+            st.code(advice, language=None)
+
+
+def _words(error: SpectraceError) -> tuple[str, str]:
+    """Return what happened in a few words, and commands that help."""
+    match error:
+        case NewerSchema():
+            return "This log was written by a newer spectrace", "pip install --upgrade spectrace"
+        case EpisodeNotFound():
+            return "There is no such episode here", ""
+        case UsageError():
+            return "This cannot be opened", ""
+        case StoreError():
+            return (
+                "The log cannot be read",
+                "make demo                 # record a few episodes\nspectrace view --db FILE  # open another log",
+            )
+        case _:
+            return "This cannot be shown", ""
