@@ -100,10 +100,15 @@ def digest_of(parts: Sequence[object] | dict[str, object]) -> str:
 
 
 def task_digest(task: Task) -> str:
-    """Return the digest of a task: its id, request and data."""
-    return digest_of([task.id, task.request, task.data])
+    """Return the digest of a task: its id, request and data, each by its own, for texts may hold lone surrogates."""
+    return digest_of([text_digest(text) for text in (task.id, task.request, task.data)])
 
 
 def tools_digest(tools: tuple[ToolSpec, ...]) -> str:
     """Return the digest of tools as the models see them, with the effects that they were declared with."""
-    return digest_of([[tool.name, tool.description, tool.parameters, tool.effect.value] for tool in tools])
+    return digest_of(
+        [
+            [*(text_digest(text) for text in (tool.name, tool.description, tool.parameters)), tool.effect.value]
+            for tool in tools
+        ]
+    )

@@ -1,16 +1,19 @@
 """JSON taken apart without being rewritten: the members of an object and the items of an array as their exact text.
 
 Arguments, tasks and numbers of a foreign file are recorded as it wrote them (`1.0` stays `1.0`, key order stays), so a
-parsed value is never serialised again. `joined` puts exact texts back together.
+parsed value is never serialised again. `compact` takes away what is layout only; `joined` puts texts back together.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 _SKIP = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len)
 """Finds where a value ends. Numbers are not converted: one of 5000 digits is text like any other."""
 _SPACE = " \t\n\r"
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\n\r]+')
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _Found = TypeVar("_Found")
 
 
@@ -46,14 +49,33 @@ def items(text: str) -> list[str]:
         at = _after(text, at, ",")
 
 
+def compact(text: str) -> str:
+    """Return a JSON text without white space around its tokens and without escapes that it does not need.
+
+    A file's indentation says nothing, and the same task in two files must have one digest. Numbers keep their digits,
+    members their order; the escape of a lone surrogate stays.
+    """
+    return _TOKENS.sub(_respelled, text)
+
+
+def _respelled(match: re.Match[str]) -> str:
+    token: str = match[0]
+    if token[0] != '"':
+        return ""
+    if "\\" not in token:
+        return token
+    spelled = json.dumps(json.loads(token), ensure_ascii=False)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", spelled)
+
+
 def joined(parts: Mapping[str, str]) -> str:
     """Return an object of exact texts."""
-    return "{" + ", ".join(f"{json.dumps(name)}: {text}" for name, text in parts.items()) + "}"
+    return "{" + ",".join(f"{json.dumps(name)}:{text}" for name, text in parts.items()) + "}"
 
 
 def joined_items(parts: Sequence[str]) -> str:
     """Return an array of exact texts."""
-    return "[" + ", ".join(parts) + "]"
+    return "[" + ",".join(parts) + "]"
 
 
 def is_object(text: str | None) -> bool:

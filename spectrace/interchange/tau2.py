@@ -1,6 +1,6 @@
 """Result files of τ²-bench, in: every simulation becomes one recorded one-model episode, protocol `imported`.
 
-All that a file says is kept: what no event field holds lies in `origin.extra` as its exact text. What it does not say
+All that a file says is kept: what no event field holds lies in `origin.extra`, number for number. What it does not say
 is named in `origin.losses`. An episode's id is made from the file's digest and the entry, so that the same entry of
 the same file is found again by one look-up and never recorded twice.
 """
@@ -59,19 +59,28 @@ def episode_id(file_digest: str, entry: str) -> str:
 
 def _import(file: ResultFile, simulation: Simulation, store: EventStore, filing: Filing) -> Imported:
     episode, task = episode_id(file.digest, simulation.entry), simulation.task or ""
-    if (row := _row(store, episode)) is not None:
-        whole = "whole" if row.state == "ended" else f"cut off after {row.events} events"
-        there = f"entry {simulation.entry} of {file.name} is here already, as episode {episode} ({whole})"
+    row = _row(store, episode)
+    begun = row is not None and row.state == "interrupted" and row.events == 1
+    if row is not None and not begun:
+        there = f"entry {simulation.entry} of {file.name} is here already, as episode {episode} ({_how(row)})"
         return Imported(episode, (), task, filing.unfit, there)
     lost = always_lost(file, simulation)
     messages = read_messages(simulation.parts["messages"], lost)
     script = transcribe(scene_of(file, simulation, episode, messages, lost), messages, lost)
-    writer = store.create(episode, started(file, simulation, script, filing), script.scene.began)
+    first = started(file, simulation, script, filing)
+    # An import killed between the two left event 0 alone, and this is the very episode that it began.
+    writer = store.reopen(episode) if begun else store.create(episode, first, script.scene.began)
     try:
         writer.append(script.pending, durable=True)
     finally:
         writer.close()
     return Imported(episode, tuple(sorted(lost)), task, filing.unfit)
+
+
+def _how(row: EpisodeRow) -> str:
+    if row.state == "interrupted":
+        return f"cut off after {row.events} events"
+    return "whole" if row.state == "ended" else "being written now"
 
 
 def _row(store: EventStore, episode: str) -> EpisodeRow | None:

@@ -1,7 +1,7 @@
 """A τ²-bench result file as it lies on disk: read, recognised, taken apart. It decides nothing about its contents.
 
-Every part is kept as its exact text (`json_text`). A file that is something else is refused by saying what was expected
-and what was found; no file is ever read as an empty one.
+Every part is kept as its text, less the file's layout (`json_text`). A file that is something else is refused by saying
+what was expected and what was found; no file is ever read as an empty one.
 """
 
 import codecs
@@ -22,7 +22,7 @@ _WIDE = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """One entry of `simulations`. `parts` are its members' exact texts."""
+    """One entry of `simulations`. `parts` are its members' JSON texts."""
 
     entry: str
     """Its id; made unique within the file."""
@@ -35,7 +35,7 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """A recognised file. Member texts are exact."""
+    """A recognised file, taken apart."""
 
     name: str
     digest: str
@@ -44,7 +44,7 @@ class ResultFile:
     info: dict[str, str]
     environment: dict[str, str]
     tasks: dict[str, str]
-    """id -> exact text."""
+    """id -> its JSON text."""
     simulations: tuple[Simulation, ...]
 
 
@@ -86,7 +86,8 @@ def _decoded(name: str, data: bytes) -> str:
 def _recognised(name: str, digest_: str, text: str) -> ResultFile:
     if not json_text.is_object(text.lstrip()):
         raise _not_one(name, "JSON that is no object")
-    parts = json_text.members(text)
+    json_text.members(text)  # names a fault's place in the file as it is, not as it is taken apart
+    parts = json_text.members(json_text.compact(text))
     info = _object(parts.get("info"))
     environment = _object(info.get("environment_info"))
     domain = json_text.string(environment.get("domain_name"))

@@ -182,7 +182,7 @@ def _model(file: ResultFile, role: str, name: str) -> ModelFacts:
 
 
 def _extra(file: ResultFile, simulation: Simulation, script: Transcript) -> str:
-    """Return all that no event field holds, as exact texts: of the file, of the simulation, of each message."""
+    """Return all that no event field holds, as JSON text: of the file, of the simulation, of each message."""
     rest = {said.place: said.rest(whole=said.place in script.unfiled) for said in script.messages}
     messages = {str(place): json_text.joined(parts) for place, parts in rest.items() if parts}
     environment = {name: text for name, text in file.environment.items() if name not in {"policy", "tool_defs"}}

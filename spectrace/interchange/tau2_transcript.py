@@ -41,7 +41,7 @@ class Scene:
     user_parameters: str
     outcome: Outcome
     grade: str | None
-    """The filed reward_info's exact text, where the episode went to its end and was graded."""
+    """The filed reward_info as JSON text, where the episode went to its end and was graded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,10 @@ class EventStore(Protocol):
         """Begin an episode; its `episode.started` is event 0, durable on return."""
         ...
 
+    def reopen(self, episode: str) -> EpisodeWriter:
+        """Go on writing an episode that nobody writes; raise Conflict while somebody does."""
+        ...
+
     def resolve(self, prefix: str) -> str:
         """Return the one episode whose id starts so; raise EpisodeNotFound with the candidates otherwise."""
         ...

@@ -1,13 +1,25 @@
 """Canonical bytes against an independent RFC 8785 implementation; links against the formula."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spectrace.core.digest import body_proof, canonical, first_link, header_bytes, link_over, next_link, text_bytes
+from spectrace.core.digest import (
+    body_proof,
+    canonical,
+    first_link,
+    header_bytes,
+    link_over,
+    next_link,
+    task_digest,
+    text_bytes,
+    tools_digest,
+)
+from spectrace.core.types import Effect, Task, ToolSpec
 
 # Keys below U+10000: RFC 8785 sorts by UTF-16, and no field of ours is named outside the basic plane.
 KEYS = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=8)
@@ -58,3 +70,17 @@ def test_text_bytes_keep_every_text_lone_surrogates_too(text):
 
     assert data.decode("utf-8", "surrogatepass") == text
     assert (codec == "wtf-8") == any(0xD800 <= ord(c) <= 0xDFFF for c in text)
+
+
+def test_a_task_has_a_digest_whatever_its_text_and_each_part_counts():
+    tasks = [Task("a", "b", "{}"), Task("ab", "", "{}"), Task("a", "b", "[]"), Task("\ud800", "b", "{}")]
+
+    assert len({task_digest(task) for task in tasks}) == len(tasks)
+
+
+def test_tools_have_a_digest_of_what_models_see_and_of_their_effects():
+    tool = ToolSpec("f", "\ud800", "{}")
+    seen = [(tool,), (), (tool, tool), (replace(tool, name="g"),), (replace(tool, effect=Effect.READ),)]
+
+    assert len({tools_digest(tools) for tools in seen}) == len(seen)
+    assert tools_digest((replace(tool, effect_by="declared"),)) == tools_digest((tool,))

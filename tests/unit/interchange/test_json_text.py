@@ -44,9 +44,25 @@ def test_text_that_is_not_one_whole_value_is_an_error(text):
         (json_text.items if text.startswith("[") else json_text.members)(text)
 
 
+@given(VALUES, st.sampled_from([None, 1]), st.booleans())
+def test_a_compact_text_means_the_same_and_depends_on_no_layout(value, indent, ascii_only):
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+
+    compact = json_text.compact(text)
+
+    assert json.loads(compact) == value
+    assert compact == json_text.compact(json.dumps(value)) == json_text.compact(compact)
+
+
+def test_a_compact_text_keeps_digits_order_and_lone_surrogates():
+    text = '{ "b" : 1.50, "a": "\\u00e4 \\ud83d\\ude00 \\ud83d \\\\u00e4 \\"  \\n" }'
+
+    assert json_text.compact(text) == '{"b":1.50,"a":"ä 😀 \\ud83d \\\\u00e4 \\"  \\n"}'
+
+
 def test_joined_puts_exact_texts_back_together():
     assert json_text.joined({'a"': "1.0", "b": json_text.joined_items(["[1,2]", "null"])}) == (
-        '{"a\\"": 1.0, "b": [[1,2], null]}'
+        '{"a\\"":1.0,"b":[[1,2],null]}'
     )
 
 

@@ -14,6 +14,7 @@ from tau2_files import (
     result_file,
     says,
     simulation,
+    task,
     written,
 )
 
@@ -132,20 +133,58 @@ def test_an_entry_is_recorded_once(event_store):
     assert event_store.row(first.episode) == before
 
 
-def test_an_import_that_was_cut_off_is_named_as_such(tmp_path, event_store):
-    path = written(tmp_path, result_file(simulation(GREETING, HELLO, says("Bye"), BYE)))
+def cut_off(path, store, events):
+    """Import a file up to some event, as a killed process would; return the whole."""
     source = MemoryEventStore()
     (imported,) = import_file(path, source)
     whole = list(source.read(imported.episode))
     started = whole[0].body
     assert isinstance(started, EpisodeStarted)
-    writer = event_store.create(imported.episode, started, whole[0].at)
-    writer.append([Pending(event.seq, "", event.at, event.body) for event in whole[1:3]], durable=True)
+    writer = store.create(imported.episode, started, whole[0].at)
+    writer.append([Pending(event.seq, "", event.at, event.body) for event in whole[1:events]], durable=True)
     writer.close()
+    return whole
 
-    (again,) = import_file(path, event_store)
+
+def test_an_import_that_was_killed_at_its_first_event_is_finished(event_store):
+    whole = cut_off(AIRLINE, event_store, 1)
+
+    (again,) = import_file(AIRLINE, event_store)
+
+    assert (again.episode, again.skipped) == (whole[0].episode, None)
+    assert list(event_store.read(again.episode)) == whole
+
+
+def test_an_episode_that_somebody_cut_off_later_is_left_as_it_is(event_store):
+    whole = cut_off(AIRLINE, event_store, 3)
+
+    (again,) = import_file(AIRLINE, event_store)
 
     assert again.skipped.endswith("(cut off after 3 events)")
+    assert list(event_store.read(again.episode)) == whole[:3]
+
+
+def test_an_episode_that_another_process_imports_is_left_to_it(event_store):
+    (imported,) = import_file(AIRLINE, source := MemoryEventStore())
+    started = next(source.read(imported.episode)).body
+    writer = event_store.create(imported.episode, started, 0)
+
+    (again,) = import_file(AIRLINE, event_store)
+
+    assert again.skipped.endswith("(being written now)")
+    writer.close()
+
+
+def test_layout_is_not_recorded_and_everything_else_is(tmp_path, event_store):
+    one = result_file(simulation(GREETING, HELLO, calls(("c1", "f", {"b": "ä", "a": [1.0, 2]})), result("c1", "{ }")))
+    (wide,) = import_file(written(tmp_path, json.dumps(one, indent=4)), event_store)
+    (narrow,) = import_file(written(tmp_path, json.dumps(one, ensure_ascii=False)), event_store)
+
+    first, second = (fold(event_store.read(imported.episode)) for imported in (wide, narrow))
+
+    assert first.started.task_digest == second.started.task_digest
+    assert first.history.steps[0].action.arguments == '{"b":"ä","a":[1.0,2]}'
+    assert (first.history, first.history.steps[0].observation.content) == (second.history, "{ }")
 
 
 def test_the_same_entry_of_another_file_is_another_episode():
@@ -162,15 +201,20 @@ def test_equal_ids_in_one_file_are_two_episodes(tmp_path):
     assert [imported.skipped for imported in found] == [None, None]
 
 
-def test_hostile_text_is_recorded_as_it_is(tmp_path, event_store):
+def test_hostile_text_is_recorded_as_it_is_wherever_it_stands(tmp_path, event_store):
     text = "\0 \ud800 <script> \u2028"
-    messages = (GREETING, HELLO, calls(("c1", "f", {"a": text})), result("c1", text), says(text), BYE)
+    messages = (GREETING, HELLO, calls((text, text, {text: text})), result(text, text), says(text), BYE)
+    definitions = {"policy": text, "tool_defs": {text: {"doc": text}}}
+    one = task(text) | {"user_scenario": {"instructions": text}}
+    file = result_file(simulation(*messages, id_=text, task_id=text), tasks=[one], domain=text, environment=definitions)
 
-    (imported,) = import_file(written(tmp_path, result_file(simulation(*messages))), event_store)
+    (imported,) = import_file(written(tmp_path, file), event_store)
 
-    steps = fold(event_store.read(imported.episode)).history.steps
-    assert (json.loads(steps[0].action.arguments)["a"], steps[0].observation.content) == (text, text)
-    assert steps[1].action.text == text
+    episode = fold(event_store.read(imported.episode))
+    called, said = episode.history.steps
+    assert (called.action.tool, json.loads(called.action.arguments)) == (text, {text: text})
+    assert (called.observation.content, said.action.text) == (text, text)
+    assert (episode.started.task.request, episode.started.instructions, imported.task) == (text, text, text)
 
 
 def test_progress_is_told_after_each_entry(tmp_path):

@@ -106,5 +106,5 @@ def test_the_rest_of_a_message_is_all_that_no_event_holds():
     message["tool_calls"][0]["confidence"] = 1.0
     (said,), _ = read(message)
 
-    assert said.rest(whole=False) == {"cost": "0.5", "turn_idx": "3", "tool_calls": '[{"confidence": 1.0}]'}
+    assert said.rest(whole=False) == {"cost": "0.5", "turn_idx": "3", "tool_calls": '[{"confidence":1.0}]'}
     assert said.rest(whole=True)["role"] == '"assistant"'
