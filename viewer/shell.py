@@ -48,16 +48,17 @@ def _bar(*, named: bool) -> None:
 
 def _notice(error: SpectraceError) -> None:
     title, advice = _words(error)
+    text = block(str(error))
     with st.container(key="notice", border=True):
         with st.container(key="notice-title"):
             st.text(title)
-        st.text(block(str(error)))
+        st.text(f"{text[:1].upper()}{text[1:]}")
         if advice:
             st.code(advice, language=None)
 
 
 def _words(error: SpectraceError) -> tuple[str, str]:
-    """Return what happened in a few words, and commands that help."""
+    """Return what happened in a few words, and a command that helps."""
     match error:
         case NewerSchema():
             return "This log was written by a newer spectrace", "pip install --upgrade spectrace"
@@ -65,10 +66,10 @@ def _words(error: SpectraceError) -> tuple[str, str]:
             return "There is no such episode here", ""
         case UsageError():
             return "This cannot be opened", ""
-        case StoreError():
+        case StoreError() if source.missing(source.database()):
             return (
-                "The log cannot be read",
+                "There is no log here yet",
                 "make demo                 # record a few episodes\nspectrace view --db FILE  # open another log",
             )
         case _:
-            return "This cannot be shown", ""
+            return "The log cannot be read", ""

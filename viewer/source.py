@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -51,6 +52,11 @@ def shown(url: str) -> str:
         return inline(f"{parts.hostname or 'local socket'}{parts.path}")
     except ValueError:
         return "a database whose URL cannot be read"
+
+
+def missing(url: str) -> bool:
+    """Whether the database is a file that does not exist."""
+    return ("://" not in url or url.startswith("sqlite:")) and not Path(url.removeprefix("sqlite:///")).exists()
 
 
 @contextmanager

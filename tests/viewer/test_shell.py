@@ -12,15 +12,18 @@ from tests.viewer.test_episodes import texts
 def test_a_log_that_is_not_there_yet_is_explained(draw: Draw, tmp_path):
     page = draw(tmp_path / "none.db")
 
-    assert "The log cannot be read" in texts(page)
-    assert "there is no database" in texts(page)
+    assert "There is no log here yet" in texts(page)
+    assert "There is no database" in texts(page)
     assert not (tmp_path / "none.db").exists()
 
 
 def test_a_file_that_is_no_log_is_explained(draw: Draw, tmp_path):
     (tmp_path / "notes.db").write_text("dear diary, " * 200)
 
-    assert "file is not a database" in texts(draw(tmp_path / "notes.db"))
+    shown = texts(draw(tmp_path / "notes.db"))
+
+    assert "The log cannot be read" in shown
+    assert "file is not a database" in shown
 
 
 def test_a_log_of_a_newer_schema_says_what_to_install(draw: Draw, tmp_path):
@@ -39,7 +42,7 @@ def test_a_log_of_a_newer_schema_says_what_to_install(draw: Draw, tmp_path):
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ({"episode": "nope"}, "no episode has the id or prefix 'nope'"),
+        ({"episode": "nope"}, "No episode has the id or prefix 'nope'"),
         ({"episode": ""}, "must name one episode, it names 0"),
         ({"episode": ["a", "b"]}, "must name one episode, it names 2"),
         ({"episode": "ID", "event": "999"}, "names event 999; this episode has the events 0 to"),

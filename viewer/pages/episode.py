@@ -108,7 +108,7 @@ def _facts(loaded: Loaded) -> dict[str, str]:
         "Imported from": started.origin.file if started.origin else "",
         "Options": _options(started.options),
     }
-    return {name: inline(value, 100) for name, value in given.items() if value}
+    return {name: inline(value, 400 if name == "Options" else 100) for name, value in given.items() if value}
 
 
 def _model(facts: ModelFacts) -> str:

@@ -144,7 +144,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
         rows,
         key=key,
         hide_index=True,
-        height=min(len(found) + 1, 22) * _ROW_PX + 3,
+        height=min(len(found) + 1, 22) * _ROW_PX + 2,
         row_height=_ROW_PX,
         on_select=lambda: _open(key, found),
         selection_mode=["single-row", "single-cell"],
