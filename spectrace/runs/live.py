@@ -26,7 +26,7 @@ from spectrace.core.types import ModelFacts, Outcome, Task
 from spectrace.environments.environment import Environment
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
-from spectrace.runs.recorder import Recorder, Watcher, now_us
+from spectrace.runs.recorder import LogFull, Recorder, Watcher, now_us
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EpisodeWriter, EventStore
 
@@ -172,7 +172,7 @@ async def run_recorded(
     """Drive a protocol to its end, keep the lease, and write the end whatever happens."""
     renewal = asyncio.create_task(_renew(writer))
     try:
-        outcome = await driver.run(protocol)
+        outcome = await _outcome(driver, protocol)
         await asyncio.to_thread(recorder.end, outcome)
     except asyncio.CancelledError:
         recorder.end(Outcome("interrupted", "cancelled"))
@@ -186,6 +186,13 @@ async def run_recorded(
             await renewal
         await asyncio.to_thread(writer.close)
     return outcome
+
+
+async def _outcome(driver: Driver, protocol: commands.Protocol[Outcome]) -> Outcome:
+    try:
+        return await driver.run(protocol)
+    except LogFull:
+        return Outcome("truncated", "max_events", reward="0.0")
 
 
 async def _renew(writer: EpisodeWriter) -> None:

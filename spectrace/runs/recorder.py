@@ -8,11 +8,14 @@ from collections.abc import Callable
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
 from spectrace.core.fold import tally
 from spectrace.core.types import Outcome
-from spectrace.errors import UsageError
 from spectrace.store.event_store import EpisodeWriter, Pending
 
 Watcher = Callable[[str, int, Body], None]
 """Told of every event as it is written: episode, seq, body. For progress; it must not raise."""
+
+
+class LogFull(Exception):
+    """The last event number is kept for the end."""
 
 
 def now_us() -> int:
@@ -36,8 +39,8 @@ class Recorder:
     def write(self, lane: str, body: Body) -> int:
         """Number and stamp one event; it is committed when the log is next settled."""
         seq = self._next
-        if seq > MAX_SEQ:
-            raise UsageError(f"episode {self.episode} has reached {MAX_SEQ} events, the most that one can hold.")
+        if seq >= MAX_SEQ and not isinstance(body, EpisodeEnded):
+            raise LogFull
         self._next += 1
         self._pending.append(Pending(seq, lane, now_us(), body))
         self.totals = tally(self.totals, body)

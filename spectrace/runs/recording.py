@@ -13,6 +13,7 @@ from spectrace.core.events import (
     ActFailed,
     ActionChecked,
     Body,
+    EpisodeEnded,
     EpisodeStarted,
     EvaluateCompleted,
     EvaluateFailed,
@@ -85,7 +86,7 @@ class Comparison:
     def write(self, lane: str, body: Body) -> int:
         """Return the recorded event's number, or raise ReplayDiverged."""
         recorded = self._recording.peek(lane)
-        if recorded is None:
+        if recorded is None or cut_short(recorded):
             raise RecordEnds
         found = differences(recorded.body, body, skip=self._skip)
         if found:
@@ -102,6 +103,14 @@ class Comparison:
         """Return no key: a replay's actions go nowhere, or to a fresh environment."""
         del position
         return ""
+
+
+def cut_short(event: Event) -> bool:
+    """Whether a recorded end came from outside the protocol: interrupted, out of event numbers, an error of ours."""
+    if not isinstance(event.body, EpisodeEnded):
+        return False
+    reason = event.body.reason
+    return event.body.outcome == "interrupted" or reason == "max_events" or reason.startswith("error_")
 
 
 def _explain(recorded: Event, body: Body, first: Difference) -> str:

@@ -3,9 +3,11 @@
 import asyncio
 import threading
 
+import pytest
+
 from spectrace.core.events import EvaluateRequested, ResetRequested
 from spectrace.core.types import Outcome
-from spectrace.runs.recorder import Recorder, now_us
+from spectrace.runs.recorder import LogFull, Recorder, now_us
 from tests.aio import in_loop
 
 
@@ -57,3 +59,13 @@ async def test_a_cancelled_settle_loses_nothing_and_the_end_comes_last():
 
 def test_time_is_utc_microseconds():
     assert 1_700_000_000_000_000 < now_us() < 5_000_000_000_000_000
+
+
+def test_the_last_event_number_is_kept_for_the_end(monkeypatch):
+    monkeypatch.setattr("spectrace.runs.recorder.MAX_SEQ", 2)
+    recorder = Recorder("e", Writer())
+    recorder.write("", ResetRequested(seed=None))
+
+    with pytest.raises(LogFull):
+        recorder.write("", EvaluateRequested())
+    recorder.end(Outcome("truncated", "max_events"))

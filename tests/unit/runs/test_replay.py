@@ -140,3 +140,14 @@ def test_a_corrective_turn_and_an_unusable_verdict_replay_too():
     events = recorded_events(weak=[CANCEL, READ, CANCEL, DONE], strong=["?", "?", FIND, reject(2), CANCEL, accept()])
 
     assert replay(events).result == "same"
+
+
+def test_an_end_from_outside_the_protocol_ends_the_comparison_wherever_it_came():
+    events = recorded_events()
+    for length in range(2, len(events)):
+        ended = replace(
+            events[-1], seq=length, body=replace(events[-1].body, outcome="interrupted", reason="cancelled")
+        )
+        result = replay([*events[:length], ended])
+
+        assert (result.result, result.compared) == ("same", length - 1), result.detail
