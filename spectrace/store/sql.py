@@ -61,14 +61,15 @@ class SqlWriter:
             self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
 
     def renew(self) -> None:
-        """Renew the writer's lease."""
-        self._store._lease(self._number, self._store.now() + LEASE_US)  # noqa: SLF001 - as above
+        """Renew the writer's lease; once it let go, or the episode ended, there is none."""
+        if self._open and not self._chain.ended:
+            self._store._lease(self._number, self._store.now() + LEASE_US)  # noqa: SLF001 - as above
 
     def close(self) -> None:
         """Let the episode go; without an `episode.ended` it is interrupted from now on."""
-        if self._open:
-            self._open = False
+        if self._open and not self._chain.ended:
             self._store._lease(self._number, 0)  # noqa: SLF001 - as above
+        self._open = False
 
 
 class SqlEventStore:

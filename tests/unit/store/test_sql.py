@@ -242,6 +242,41 @@ def test_kill_9_leaves_every_committed_event_and_an_interrupted_episode(store, d
     assert (store.row("ep1").state, store.row("ep1").head) == ("interrupted", link)
 
 
+WRITING = """
+    import sys
+    from spectrace.store.samples import EPOCH_US, pending, sample_episode
+    from spectrace.store.sql import open_store
+    store, bodies = open_store(sys.argv[1]), sample_episode(1, segments=2)
+    for number in range(4):
+        writer = store.create(f"{sys.argv[2]}{number}", bodies[0], EPOCH_US)
+        for item in pending(bodies)[1:]:
+            writer.append([item], durable=item.seq % 9 == 0)
+        writer.close()
+    store.close()
+"""
+
+
+def test_several_processes_write_one_database(store, database_url):
+    program = [sys.executable, "-c", textwrap.dedent(WRITING), database_url]
+    children = [subprocess.Popen([*program, name]) for name in "abc"]
+    codes = [child.wait() for child in children]
+
+    assert codes == [0, 0, 0]
+    for episode in (f"{name}{number}" for name in "abc" for number in range(4)):
+        assert [event.body for event in store.read(episode)] == BODIES
+
+
+def test_an_ended_episode_has_no_lease_to_renew(store):
+    writer = begun(store)
+    writer.append(pending(BODIES)[1:], durable=False)
+    before = store.log.episode("ep1").lease_until
+    writer.renew()
+    writer.close()
+
+    assert store.log.episode("ep1").lease_until == before
+    assert store.row("ep1").state == "ended"
+
+
 def insert_raw(store, number, name, version, body):
     """Write an event 1 as a newer spectrace would."""
     link = b"l" * 32
