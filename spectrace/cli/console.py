@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from rich import box
 from rich.cells import cell_len
@@ -57,6 +57,12 @@ class Column:
 Cell = Span | int | None
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command group, which ends every error; rich would exit with 1, our `no`."""
+        raise BrokenPipeError
+
+
 def out() -> Console:
     """Return the console of stdout, as it is now."""
     return _console(sys.stdout)
@@ -69,7 +75,7 @@ def err() -> Console:
 
 def _console(stream: TextIO) -> Console:
     width = None if stream.isatty() or os.environ.get("COLUMNS") else _PIPE_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
 def text(*spans: Span, lines: bool = False) -> Text:

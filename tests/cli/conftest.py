@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -43,18 +42,6 @@ class Program:
             stderr=subprocess.PIPE,
             text=True,
         )
-
-    def wait_for(self, predicate, *arguments: object, timeout_s: float = 60) -> list[dict]:
-        """Ask until the items are as wanted; return them."""
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            done = self(*arguments, "--json")
-            items = json.loads(done.stdout)["items"] if done.returncode == 0 else []
-            if predicate(items):
-                return items
-            time.sleep(0.1)
-        msg = f"spectrace {' '.join(map(str, arguments))}: never as wanted; last {items}"
-        raise AssertionError(msg)
 
 
 @pytest.fixture

@@ -2,11 +2,17 @@
 
 import json
 import signal
+import time
+from contextlib import suppress
 
 import pytest
 
+from spectrace.audit.queries import open_reader
+from spectrace.errors import StoreError
 from spectrace.models.script_file import read_script
 from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
+
+pytestmark = pytest.mark.slow
 
 SLOW = '''
 """A shop whose second read takes a minute: an episode that stays in the middle."""
@@ -31,6 +37,18 @@ def env():
 '''
 
 
+def _reached(database, events, timeout_s=60):
+    """Wait until the one episode has so many events; return its id."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        with suppress(StoreError), open_reader(str(database)) as reader:
+            for found in reader.episodes():
+                if found.events == events:
+                    return found.episode
+        time.sleep(0.05)
+    raise TimeoutError
+
+
 @pytest.fixture
 def running(spectrace):
     """A run that hangs in its first read, after a rejection and its repair: the process and the episode."""
@@ -40,8 +58,7 @@ def running(spectrace):
     process = spectrace.start(
         "run", "--env", "slow:env", "--task", "cancel-own", "--weak", weak, "--strong", strong, "--json"
     )
-    found = spectrace.wait_for(lambda items: items and items[0]["events"] == 20, "ls")
-    yield process, found[0]["episode"]
+    yield process, _reached(spectrace.directory / "spectrace.db", 20)
     process.kill()
     process.communicate()
 

@@ -1,4 +1,4 @@
-"""What only a process shows: exit codes, what is on stdout, pipes that close, terminals that cannot show a character."""
+"""What only a process shows: exit codes, stdout's purity, pipes that close, terminals that cannot show a character."""
 
 import json
 import os
@@ -8,6 +8,8 @@ import sys
 import pytest
 
 from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
+
+pytestmark = pytest.mark.slow
 
 RUN = ["run", "--env", "shop", "--task", "cancel-own"]
 
@@ -24,27 +26,15 @@ def episode(spectrace, pair):
     return spectrace.items(*pair)[0]["episode"]
 
 
-READING = [
-    ["ls"],
-    ["show", "EP"],
-    ["show", "EP:10"],
-    ["why", "EP"],
-    ["rejections"],
-    ["replay", "EP"],
-    ["runs"],
-    ["audit", "actions"],
-    ["verify", "EP"],
-    ["db", "check"],
-    ["db", "stats"],
-    ["doctor"],
-]
+READING = [["ls"], ["show", "EP:10"], ["why", "EP"], ["replay", "EP"], ["db", "check"]]
+"""The others' documents are read in tests/unit/cli, in this process."""
 
 
 def test_stdout_holds_one_document_and_nothing_else(spectrace, episode):
     for command in READING:
         done = spectrace(*(part.replace("EP", episode) for part in command), "--json")
         document = json.loads(done.stdout)
-        name = "-".join(command[:2]) if command[0] == "db" else "actions" if command[0] == "audit" else command[0]
+        name = "-".join(command) if command[0] == "db" else command[0]
 
         assert (done.returncode, document["schema"]) == (0, f"spectrace.{name}.v1"), done.stderr
 
@@ -52,7 +42,6 @@ def test_stdout_holds_one_document_and_nothing_else(spectrace, episode):
 def test_a_reader_that_leaves_early_gets_no_complaint(spectrace, episode):
     for command in (["show", episode, "--stored"], ["show", episode, "--json"]):
         process = spectrace.start(*command)
-        process.stdout.read(1)
         process.stdout.close()
         complaint = process.stderr.read()
         process.stderr.close()
@@ -131,67 +120,19 @@ def test_help_and_version_load_no_model_sdk(spectrace):
     assert done.stderr == "[]\n"
 
 
-HOSTILE = "\x1b]0;owned\x07\x1b[2J[red]bold[/red]\u202egnp.exe\x9b31m"
+HOSTILE = "\x1b]0;owned\x07\x1b[2J[red]bold[/red]\u202egnp.exe"
 
 
 @pytest.fixture
 def hostile(spectrace):
-    """An episode whose model, tool names and reasons are out to get the reader."""
-    weak = script(
-        spectrace.directory / "weak.json",
-        [
-            {"action": {"tool": f"cancel{HOSTILE}", "arguments": {}}, "reasoning": HOSTILE},
-            {"action": {"tool": "cancel_order", "arguments": {"order_id": HOSTILE}}},
-            {"action": {"finish": HOSTILE}},
-        ],
-    )
-    rejection = {"verdict": "reject", "first_wrong": 2, "category": "other", "reason": HOSTILE, "replacement": None}
-    strong = script(
-        spectrace.directory / "strong.json",
-        [
-            {"verdict": rejection},
-            {"action": {"tool": "find_customer", "arguments": {"name_or_email": HOSTILE}}},
-            {"verdict": "accept"},
-        ],
-    )
-    (item,) = spectrace.items(*RUN, "--weak", weak, "--strong", strong, "--name", HOSTILE, "--label", f"x={HOSTILE}")
-    return item["episode"]
-
-
-CONTROLS = {chr(code) for code in [*range(32), 127, *range(128, 160)]} - {"\n"} | set("\u202e")
-
-
-def test_no_recorded_character_reaches_the_terminal_as_a_control(spectrace, hostile):
-    commands = [
-        ["ls"],
-        ["ls", "--grep", "owned"],
-        ["show", hostile],
-        ["show", hostile, "--follow"],
-        *(["show", f"{hostile}:{seq}"] for seq in range(0, 30, 3)),
-        ["show", f"{hostile}:8", "--stored"],
-        ["why", hostile],
-        ["rejections", "--by", "category,tool"],
-        ["runs"],
-        ["audit", "actions"],
-        ["replay", hostile],
-        ["verify", hostile],
-        ["show", HOSTILE],
-    ]
-    for command in commands:
-        done = spectrace(*command, env={"COLUMNS": "200"})
-
-        assert not CONTROLS & set(done.stdout + done.stderr), command
-        assert "Traceback" not in done.stderr, command
-
-
-def test_hostile_text_is_exact_in_json(spectrace, hostile):
-    (item,) = spectrace.items("why", hostile)
-
-    assert item["reason"] == HOSTILE
+    replies = [dict(STRONG_SCRIPT[0]["verdict"], reason=HOSTILE)]
+    strong = script(spectrace.directory / "strong.json", [{"verdict": replies[0]}, *STRONG_SCRIPT[1:]])
+    weak = script(spectrace.directory / "weak.json", WEAK_SCRIPT)
+    return spectrace.items(*RUN, "--weak", weak, "--strong", strong)[0]["episode"]
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="pseudo-terminals are a Unix thing")
-def test_on_a_terminal_too_no_recorded_character_is_a_control(spectrace, hostile):
+def test_on_a_terminal_no_recorded_character_is_a_control(spectrace, hostile):
     ours, theirs = os.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "spectrace", "why", hostile],
