@@ -1,0 +1,95 @@
+import sqlite3
+
+import pytest
+
+from spectrace.core.events import EpisodeEnded, EpisodeStarted
+from spectrace.store import listing
+from spectrace.store.event_store import Pending
+from spectrace.store.listing import listed
+from spectrace.store.samples import sample_episode
+
+
+def fill(store, *ids, ended=True):
+    """Write sample episodes, a second apart, the first at second 1; return the ids, newest first."""
+    for number, episode in enumerate(ids, 1):
+        first, *rest = sample_episode(number, segments=1)
+        writer = store.create(episode, first, number * 1_000_000)
+        chosen = rest if ended else rest[:3]
+        writer.append([Pending(seq, "", number * 1_000_000, body) for seq, body in enumerate(chosen, 1)], durable=False)
+        writer.close()
+    return list(reversed(ids))
+
+
+def test_episodes_come_newest_first_with_their_start_and_end(open_event_store):
+    store = open_event_store()
+    ids = fill(store, "a", "b", "c")
+    found = list(listed(store))
+
+    assert [one.row for one in found] == [store.row(episode) for episode in ids]
+    assert {type(one.first.body) for one in found} == {EpisodeStarted}
+    assert {type(one.ended.body) for one in found} == {EpisodeEnded}
+
+
+def test_start_and_end_are_read_whole(open_event_store):
+    store = open_event_store()
+    fill(store, "a")
+    (one,) = listed(store)
+    events = list(store.read("a"))
+
+    assert (one.first, one.ended) == (events[0], events[-1])
+
+
+def test_an_episode_without_an_end_has_none(open_event_store):
+    store = open_event_store()
+    fill(store, "a", ended=False)
+    (one,) = listed(store)
+
+    assert (one.ended, one.row.state) == (None, "interrupted")
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "ids"),
+    [
+        (None, None, ["c", "b", "a"]),
+        (2_000_000, None, ["c", "b"]),
+        (None, 2_000_000, ["a"]),
+        (2_000_000, 3_000_000, ["b"]),
+    ],
+)
+def test_a_span_of_time_holds_its_beginning_and_not_its_end(open_event_store, since, until, ids):
+    store = open_event_store()
+    fill(store, "a", "b", "c")
+
+    assert [one.row.episode for one in listed(store, since=since, until=until)] == ids
+
+
+def test_pages_join_without_a_gap_also_within_one_microsecond(open_event_store, monkeypatch):
+    monkeypatch.setattr(listing, "_PAGE", 2)
+    store = open_event_store()
+    ids = fill(store, "a", "b", "c")
+    for episode in ("d", "e", "f"):
+        first, *_ = sample_episode(9, segments=1)
+        store.create(episode, first, 3_000_000).close()
+    found = [one.row.episode for one in listed(store)]
+
+    assert (sorted(found), found[-2:]) == (["a", "b", "c", "d", "e", "f"], ids[1:])
+
+
+def test_an_episode_that_cannot_be_read_is_listed_all_the_same(tmp_path):
+    from spectrace.store.sql import open_store
+
+    store = open_store(str(tmp_path / "log.db"))
+    fill(store, "a", "b")
+    store.close()
+    connection = sqlite3.connect(tmp_path / "log.db")
+    for trigger in ("events_no_update", "events_no_delete"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    connection.execute("DELETE FROM events WHERE key = 1 << 20")
+    connection.execute("UPDATE events SET payload = x'00' WHERE key = 2 << 20")
+    connection.commit()
+    connection.close()
+    store = open_store(str(tmp_path / "log.db"), read_only=True)
+    found = [(one.row.episode, one.first, one.ended is None) for one in listed(store)]
+    store.close()
+
+    assert found == [("b", None, False), ("a", None, False)]
