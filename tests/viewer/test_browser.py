@@ -35,6 +35,7 @@ FLAGS = (
 )
 HEADER_PX, LIST_ROW_PX, TIMELINE_ROW_PX = 34, 33, 28
 """The tables are drawn on a canvas: rows are found by their height."""
+HEADER = -1
 WAIT_MS = 30_000
 
 
@@ -136,7 +137,10 @@ def test_a_reader_opens_an_episode_sees_why_it_was_rejected_and_selects_an_event
     tab.page.locator(".st-key-rejected label").click()
     tab.page.wait_for_url("**/?rejected=true")
     tab.page.get_by_text("2 episodes  ·").wait_for()
-    tab.click_row(".stMainBlockContainer", row=1, height=LIST_ROW_PX)
+    tab.click_row(".stMainBlockContainer", row=HEADER, height=LIST_ROW_PX, x=200)  # oldest first
+    tab.page.locator("canvas tbody tr").first.get_by_text(site.rejected).wait_for(state="attached")
+    sorted_at = tab.page.url
+    tab.click_row(".stMainBlockContainer", row=0, height=LIST_ROW_PX, x=16)
     tab.page.get_by_text("find the customer first", exact=True).wait_for()
     opened = tab.page.url
     tab.click_row(".st-key-pane", row=3, height=TIMELINE_ROW_PX)
@@ -153,6 +157,7 @@ def test_a_reader_opens_an_episode_sees_why_it_was_rejected_and_selects_an_event
     tab.page.get_by_text("2 episodes  ·").wait_for()
     left = tab.page.url
 
+    assert sorted_at == f"{site.address}/?rejected=true"
     assert opened == f"{site.address}/?episode={site.rejected}"
     assert selected == f"{site.address}/?episode={site.rejected}&event=3"
     assert left == f"{site.address}/?rejected=true"
@@ -160,6 +165,7 @@ def test_a_reader_opens_an_episode_sees_why_it_was_rejected_and_selects_an_event
     assert len(tab.spoken_to) > 10
 
 
+@pytest.mark.slow
 def test_hostile_texts_stay_texts_and_nothing_outside_this_machine_is_asked(browser, site):
     made = "script:not([src]), img, b, i, h1, .katex, a[href^=javascript], [onload], [onerror], iframe"
     tab = Tab(browser)

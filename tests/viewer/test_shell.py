@@ -82,3 +82,13 @@ def test_the_way_home_leads_to_the_list(draw: Draw, shop):
 
     assert page.query_params == {}
     assert "3 episodes" in texts(page)
+
+
+def test_looking_at_a_log_never_alters_it(draw: Draw, shop):
+    log, ids = shop
+    before = log.read_bytes()
+
+    draw(log)
+    draw(log, episode=ids["rejected"], event=10)
+
+    assert log.read_bytes() == before

@@ -196,7 +196,7 @@ def _timeline(loaded: Loaded, seq: int | None) -> int | None:
         hide_index=True,
         height=12 * _ROW_PX + 4,
         row_height=_ROW_PX,
-        selection_mode="single-cell",  # any cell of a row, and the arrow keys walk
+        selection_mode="single-cell",  # any cell stands for its row, and the arrow keys walk
         selection_default={"selection": {"cells": [] if place is None else [(place, "type")]}},
         on_select=lambda: _choose(key, rows),
         alt="Events of this episode",

@@ -147,7 +147,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
         height=min(len(found) + 1, 22) * _ROW_PX + 2,
         row_height=_ROW_PX,
         on_select=lambda: _open(key, found),
-        selection_mode=["single-row", "single-cell"],
+        selection_mode="single-row",  # not cells: a click on a header would select one, and so open an episode
         placeholder="-",
         alt="Episodes",
         column_config={
@@ -168,13 +168,12 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
         },
     )
     with st.container(key="hint"):
-        st.text("Select a row to open the episode. A column's header sorts.")
+        st.text("Tick a row to open its episode. A column's header sorts.")
 
 
 def _open(key: str, found: Sequence[EpisodeSummary]) -> None:
-    """Open the episode of the selected row, or of the selected cell's row; the filters wait for the way back."""
-    chosen = st.session_state[key]["selection"]
-    rows = [*chosen["rows"], *(cell[0] for cell in chosen["cells"])]
+    """Open the episode of the selected row; the filters wait for the way back."""
+    rows = st.session_state[key]["selection"]["rows"]
     if rows:
         st.session_state[_KEPT] = {name: given for name in _FILTERS if (given := st.query_params.get_all(name))}
         st.query_params.from_dict({"episode": found[rows[0]].episode})
