@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 MODELS ?= local
+JOBS ?= 2
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -19,10 +20,10 @@ demo: $(VENV)/installed-demo ## Record, replay, verify, explain and re-verify sh
 
 test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Postgres and a real browser among them).
 	$(BIN)/pytest -m slow --session-timeout=1500
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS)
 
 quick: $(VENV)/installed-all ## Run the quick tests alone: under a minute.
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS)
 
 check: $(VENV)/installed-all ## What CI runs: format, lint, types, layers, then `make test`.
 	$(BIN)/ruff format --check
