@@ -137,7 +137,8 @@ def test_a_reader_opens_an_episode_sees_why_it_was_rejected_and_selects_an_event
     tab.page.locator(".st-key-rejected label").click()
     tab.page.wait_for_url("**/?rejected=true")
     tab.page.get_by_text("2 episodes  ·").wait_for()
-    tab.click_row(".stMainBlockContainer", row=HEADER, height=LIST_ROW_PX, x=200)  # oldest first
+    for _ in range(2):  # by task, downwards
+        tab.click_row(".stMainBlockContainer", row=HEADER, height=LIST_ROW_PX, x=560)
     tab.page.locator("canvas tbody tr").first.get_by_text(site.rejected).wait_for(state="attached")
     sorted_at = tab.page.url
     tab.click_row(".stMainBlockContainer", row=0, height=LIST_ROW_PX, x=16)

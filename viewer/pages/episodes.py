@@ -152,7 +152,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
         alt="Episodes",
         column_config={
             "episode": column.TextColumn("Episode", width=130, pinned=True),
-            "started": column.DatetimeColumn("Started (UTC)", format="YYYY-MM-DD HH:mm", timezone="UTC", width=118),
+            "started": column.DatetimeColumn("Started (UTC)", format="YYYY-MM-DD HH:mm:ss", timezone="UTC", width=138),
             "status": column.MultiselectColumn(
                 "Status", options=list(_STATUS_COLOURS), color=list(_STATUS_COLOURS.values()), width=90
             ),
@@ -160,7 +160,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
             "task": column.TextColumn("Task", width=122),
             "env": column.TextColumn("Env.", width=58),
             "protocol": column.TextColumn("Protocol", width=78),
-            **{name: column.NumberColumn(title, width=68) for name, (title, _) in counted.items()},
+            **{name: column.NumberColumn(title, width=66) for name, (title, _) in counted.items()},
             "reward": column.NumberColumn("Reward", width=60),
             "weak": column.TextColumn("Weak", width=130),
             "strong": column.TextColumn("Strong", width=130),
