@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
 import orjson
 from cattrs import Converter
-from cattrs.gen import make_dict_unstructure_fn, override
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from spectrace.core.digest import canonical, text_bytes, text_digest
 from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body, Event, GenerateRequested, Unknown
-from spectrace.core.types import Action, Call, Effect, Finish, Reply, Role
+from spectrace.core.types import Action, Call, Effect, Finish, Message, Reply, Role
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import INLINE_BYTES, TextReferences
 from spectrace.store.messages import MessageWriter
@@ -102,6 +102,11 @@ def decode(cls: type[Body], version: int, lifted: Lifted, value: object) -> Body
         ) from error
 
 
+def message_of(value: object) -> Message:
+    """Return one message of a resolved value."""
+    return _DECODER.structure(value, Message)
+
+
 def typed(event: Event) -> Body:
     """Return the event's body, insisting on a type; raise NewerSchema naming the version that would be needed."""
     if not isinstance(event.body, Unknown):
@@ -162,6 +167,14 @@ def _decoder() -> Converter:
         if value is None:
             return None
         return converter.structure(value, _ACTIONS[value["kind"]])
+
+    structured = make_dict_structure_fn(Message, converter)
+
+    def message(value: Any, cls: type[Message]) -> Message:
+        """Take a message that is one already: a prompt repeats those of the prompts before it."""
+        return value if isinstance(value, Message) else structured(value, cls)
+
+    converter.register_structure_hook(Message, message)
 
     converter.register_structure_hook_func(_is_action, action)
     return converter

@@ -56,18 +56,19 @@ class MessageWriter:
 
 
 class MessageReader:
-    """The ordinals that an episode's reader has met; holds messages as decoded."""
+    """The ordinals that an episode's reader has met; each message is decoded once, however often it is repeated."""
 
-    def __init__(self) -> None:
+    def __init__(self, decode: Callable[[object], object] = lambda value: value) -> None:
         """Start an episode."""
         self._known: dict[int, object] = {}
+        self._decode = decode
 
     def learn(self, reference: object) -> None:
         """Note the new messages of one reference form."""
         match reference:
             case {"base": int(base), "new": list(new)}:
                 for offset, message in enumerate(new):
-                    self._known[base + offset] = message
+                    self._known[base + offset] = self._decode(message)
             case _:
                 msg = "expected a list of messages by reference"
                 raise ValueError(msg)

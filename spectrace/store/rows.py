@@ -11,7 +11,7 @@ from spectrace.core.digest import first_link, header_bytes, next_link
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Event, GenerateRequested, Unknown
 from spectrace.errors import StoreError
 from spectrace.store.blobs import TextReferences, references, resolved
-from spectrace.store.codec import BodyEncoder, Lifted, decode, known, parse
+from spectrace.store.codec import BodyEncoder, Lifted, decode, known, message_of, parse
 from spectrace.store.event_store import Pending, StoredEvent
 from spectrace.store.messages import MessageReader, MessageWriter
 
@@ -121,7 +121,7 @@ class EpisodeReader:
         self._episode = episode
         self._blobs = blobs
         self._earlier: Callable[[], Iterable[Row]] | None = earlier
-        self._messages = MessageReader()
+        self._messages = MessageReader(message_of)
 
     def events(self, rows: Sequence[Row]) -> Iterator[Event]:
         """Yield the rows' events; erased and unknown ones as `Unknown`."""
@@ -149,7 +149,7 @@ class EpisodeReader:
                     return _unknown(row)
                 value["messages"] = spelled
             return decode(cls, row.version, row.lifted, value)
-        except (StoreError, ValueError, RecursionError) as error:
+        except (StoreError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise StoreError(f"event {row.seq} of {self._episode}: {error}") from error
 
     def _spell(self, reference: object) -> list[object] | None:
