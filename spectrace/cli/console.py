@@ -93,9 +93,9 @@ def say(words: str, style: str = "") -> None:
     console.print(text((words, style), lines=True), soft_wrap=not console.is_terminal)
 
 
-def line(*spans: Span, indent: int = 0) -> None:
-    """Write a line to stdout, folded and indented as one block."""
-    _block(text(*spans), indent)
+def line(*spans: Span, indent: int = 0, hang: int = 0) -> None:
+    """Write a line to stdout, indented; where it is folded, what follows hangs so much further in."""
+    _block(text(*spans), indent, hang)
 
 
 def block(words: str, style: str = "", indent: int = 0) -> None:
@@ -103,11 +103,13 @@ def block(words: str, style: str = "", indent: int = 0) -> None:
     _block(text((words, style), lines=True), indent)
 
 
-def _block(words: Text, indent: int) -> None:
+def _block(words: Text, indent: int, hang: int = 0) -> None:
     console = out()
-    for part in words.wrap(console, max(20, console.width - indent), overflow="fold") or [words]:
+    parts = words.wrap(console, max(20, console.width - indent - hang), overflow="fold") or [words]
+    for number, part in enumerate(parts):
         part.rstrip()
-        console.print(Text(" " * indent if part else "") + part, soft_wrap=True)
+        margin = indent + (hang if number else 0)
+        console.print(Text(" " * margin if part else "") + part, soft_wrap=True)
 
 
 def rule(title: str = "") -> None:

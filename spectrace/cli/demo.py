@@ -28,6 +28,8 @@ from spectrace.store.sql import open_store
 
 _MOST = 4
 _ENV = "shop"
+_MAX_STEPS = 20
+"""Of an episode: a pair this small may go round in circles, and a step takes seconds on a CPU."""
 
 
 def _script(name: str) -> str:
@@ -95,9 +97,8 @@ class _Demo:
         """Record episodes until one shows a rejection and its repair."""
         pair = PAIRS[self._pair]
         self._head(
-            f"run --env {_ENV} --task ... --weak {pair['weak']} --strong {pair['strong']}"
-            if self._pair == "local"
-            else f"run --env {_ENV} --task ... (scripted models)",
+            f"run --env {_ENV} --task ... -o max_steps={_MAX_STEPS} "
+            + (f"--weak {pair['weak']} --strong {pair['strong']}" if self._pair == "local" else "(scripted models)"),
             "Episodes, until the strong model rejects a draft and repairs it",
         )
         clients = {role: models.open(pair[role]) for role in ("weak", "strong")}
@@ -107,7 +108,7 @@ class _Demo:
                 task,
                 open_environment(_ENV),
                 clients,
-                SpecAgent(),
+                SpecAgent(max_steps=_MAX_STEPS),
                 reader.store,
                 labels=Labels(project=self._settings.project, run=None, labels=(("made_by", "demo"),)),
                 watch=watch,
@@ -169,7 +170,9 @@ class _Demo:
         items = reader.why(episode)
         self._add("why", [why.item(one) for one in items])
         if not self._quiet:
-            story.tell(reader.episode(episode), items)
+            story.tell(reader.episode(episode), items[:1])
+            if len(items) > 1:
+                console.line((f"{len(items) - 1} more in this episode: the same command tells all.", "dim"))
 
     def _actions(self, reader: Reader, episode: str) -> None:
         self._head(f"audit actions {episode}", "What was done, and on whose authority?")

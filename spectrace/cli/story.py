@@ -79,6 +79,7 @@ def _drafted(one: WhyItem, step: WhyStep) -> None:
         (f"  {step.effect}", "dim"),
         *notes,
         (f"  [{step.seq}]", "dim"),
+        hang=5,
     )
     if step.reasoning:
         line(("thought: ", "dim"), (shortened(step.reasoning, _LONG), "dim"), indent=5)
@@ -90,6 +91,7 @@ def _drafted(one: WhyItem, step: WhyStep) -> None:
             (after, "dim"),
             (shortened(shown.content, _LONG) or "(empty)", "bad" if shown.error else ""),
             indent=5,
+            hang=2,
         )
 
 
@@ -153,10 +155,11 @@ def _repair(one: WhyItem) -> None:
             (f"  {step.effect}", "dim"),
             (f"  [{step.act_seq}]" if step.act_seq else "  never sent", "dim"),
             indent=2,
+            hang=3,
         )
         if step.observation is not None:
             content = shortened(step.observation.content, _LONG) or "(empty)"
-            line(("→ ", "dim"), (content, "bad" if step.observation.error else ""), indent=5)
+            line(("→ ", "dim"), (content, "bad" if step.observation.error else ""), indent=5, hang=2)
 
 
 def _ending(episode: Episode) -> None:

@@ -22,6 +22,8 @@ from spectrace.runs.batch import NotRecorded
 from spectrace.runs.live import Recorded
 
 _MEGABYTE = 10**6
+WEIGHTS = "weights"
+"""The line of weights being fetched."""
 
 
 class EpisodeWatch:
@@ -39,6 +41,7 @@ class EpisodeWatch:
         """Change the episode's line."""
         match body:
             case EpisodeStarted(task=task, trial=trial):
+                self._progress.drop(WEIGHTS)
                 self._tasks[episode] = f"{task.id}{f' #{trial}' if trial else ''}"
                 self._progress.note(f"{episode}  {self._tasks[episode]}  begins", "dim")
             case EpisodeEnded():
@@ -101,13 +104,13 @@ def weights_progress(progress: Progress) -> Callable[[int, int, str], None]:
         if note not in said:
             said.add(note)
             progress.note(note, "dim")
-        if done >= total:
-            progress.drop("weights")
+        if not 0 < done < total:  # checking a file, or waiting for somebody else's fetch, has no measure
+            progress.drop(WEIGHTS)
             return
         share = 100 * done // max(1, total)
         bar = "█" * (share // 4) + "░" * (25 - share // 4)
         progress.show(
-            "weights", ("weights  ", "name"), f"{bar} {share:3d} %  {done // _MEGABYTE} of {total // _MEGABYTE} MB"
+            WEIGHTS, (f"{WEIGHTS}  ", "name"), f"{bar} {share:3d} %  {done // _MEGABYTE} of {total // _MEGABYTE} MB"
         )
 
     return show

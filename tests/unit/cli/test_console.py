@@ -108,3 +108,10 @@ def test_progress_writes_only_notes_where_nobody_watches(capsys):
     said = capsys.readouterr()
 
     assert (said.out, said.err) == ("", "lasting\n")
+
+
+def test_what_is_folded_hangs_further_in(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "24")
+    console.line("one two three four five six", indent=1, hang=3)
+
+    assert capsys.readouterr().out == " one two three four\n    five six\n"
