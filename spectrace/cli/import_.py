@@ -1,5 +1,6 @@
 """`spectrace import`: other programs' recordings, in."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from spectrace.errors import UsageError
 from spectrace.interchange.tau2 import Imported, import_file
 from spectrace.store.sql import open_store
 
-_COLUMNS = (Column("episode"), Column("task"), Column("state", flex=30), Column("not in the file", rank=1, flex=30))
+_COLUMNS = (Column("episode"), Column("task"), Column("state", flex=30))
 
 
 @click.group()
@@ -75,10 +76,13 @@ def _item(file: str, one: Imported) -> dict[str, object]:
 
 
 def _show(found: Sequence[Imported]) -> None:
-    rows: list[list[console.Cell]] = [
-        [(one.episode, "name"), one.task, _state(one), ", ".join(one.losses) or None] for one in found
-    ]
+    rows: list[list[console.Cell]] = [[(one.episode, "name"), one.task, _state(one)] for one in found]
     console.table(_COLUMNS, rows, "Nothing was imported.")
+    losses = Counter(loss for one in found for loss in one.losses)
+    if losses:
+        console.line(("What the files do not say, and in how many of these episodes:", "strong"))
+    for loss, n in losses.most_common():
+        console.line((f"{n:>4}  ", "dim"), loss, hang=6)
     new = sum(one.skipped is None for one in found)
     unfit = sum(one.unfit is not None for one in found)
     console.line(f"{new} imported, {len(found) - new} were here already, {unfit} whose task does not fit.")
