@@ -101,6 +101,8 @@ def command(
         seed=seed,
     )
     named = _named_models(chosen, {"weak": weak, "strong": strong, "user": user}, settings)
+    if "user" not in named and env.startswith("tau2:"):
+        raise UsageError(f"{env} has a simulated user: name the model that plays it with --user MODEL.")
     given_prompts = open_prompts(prompts)
     store = open_store(database_url(db, settings))
     with console.progress() as progress:

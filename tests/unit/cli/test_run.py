@@ -94,6 +94,13 @@ def test_bad_input_is_refused_before_anything_is_recorded(line, pair, changes, w
     assert "begins" not in result.stderr
 
 
+def test_a_simulated_user_is_asked_for(line, pair):
+    given = dict(zip(pair[1::2], pair[2::2], strict=True)) | {"--env": "tau2:mock", "--task": "create_task_1"}
+    result = line("run", *(part for option in given.items() for part in option))
+
+    assert (result.exit_code, "--user MODEL" in result.stderr) == (2, True)
+
+
 def test_a_model_that_the_protocol_needs_is_asked_for(line, pair):
     result = line(*pair[:7])
 
