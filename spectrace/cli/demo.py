@@ -18,6 +18,7 @@ from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, settings_here
+from spectrace.config import Progress as Fetched
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.errors import SpectraceError
@@ -73,34 +74,36 @@ class _Demo:
         self._pair = pair
         self._quiet = quiet
         self._settings = settings
+        self._begun = time.monotonic()
+        self._weights: Fetched | None = None
         self._tail = f" --db {given_db}" if given_db else ""
 
     async def go(self) -> bool:
         """Run every step; return whether all went as it should."""
-        store = open_store(self._url)
-        with Reader(store) as reader:
-            recorded, models = [], None
-            begun = time.monotonic()
-            with console.progress() as progress:
-                models = Models(self._settings, weights_progress(progress))
-                try:
+        models = Models(self._settings, self._fetched)
+        try:
+            with Reader(open_store(self._url)) as reader:
+                self._head(self._run_command(), "Episodes, until the strong model rejects a draft and repairs it")
+                with console.progress() as progress:
+                    self._weights = weights_progress(progress)
                     recorded = await self._record(reader, models, EpisodeWatch(progress, _MOST))
-                except BaseException:
-                    await models.close()
-                    raise
-            try:
-                return await self._tell(reader, models, recorded, begun)
-            finally:
-                await models.close()
+                return await self._tell(reader, models, recorded)
+        finally:
+            await models.close()
+
+    def _fetched(self, done: int, total: int, note: str) -> None:
+        """Show weights being fetched, on whatever lines are open now."""
+        if self._weights is not None:
+            self._weights(done, total, note)
+
+    def _run_command(self) -> str:
+        pair = PAIRS[self._pair]
+        models = f"--weak {pair['weak']} --strong {pair['strong']}" if self._pair == "local" else "(scripted models)"
+        return f"run --env {_ENV} --task ... -o max_steps={_MAX_STEPS} {models}"
 
     async def _record(self, reader: Reader, models: Models, watch: EpisodeWatch) -> list[Recorded]:
         """Record episodes until one shows a rejection and its repair."""
         pair = PAIRS[self._pair]
-        self._head(
-            f"run --env {_ENV} --task ... -o max_steps={_MAX_STEPS} "
-            + (f"--weak {pair['weak']} --strong {pair['strong']}" if self._pair == "local" else "(scripted models)"),
-            "Episodes, until the strong model rejects a draft and repairs it",
-        )
         clients = {role: models.open(pair[role]) for role in ("weak", "strong")}
         recorded: list[Recorded] = []
         for task in self._tasks():
@@ -125,14 +128,14 @@ class _Demo:
             tasks = tuple(task for task in tasks if task.id in _SCRIPTED_TASKS)
         return list(tasks[:_MOST])
 
-    async def _tell(self, reader: Reader, models: Models, recorded: list[Recorded], begun: float) -> bool:
+    async def _tell(self, reader: Reader, models: Models, recorded: list[Recorded]) -> bool:
         shown = recorded[-1].episode
         self._add("run", [run.item(one) for one in recorded])
         if not self._quiet:
             run.show(recorded)
             rejected = _repaired(reader, shown)
             console.line(
-                f"{len(recorded)} recorded in {time.monotonic() - begun:.0f} s. ",
+                f"{counted(len(recorded), 'episode')} recorded in {time.monotonic() - self._begun:.0f} s. ",
                 (
                     f"The strong model rejected a draft in {shown}."
                     if rejected
