@@ -19,7 +19,7 @@ demo: $(VENV)/installed-demo ## Record, replay, verify, explain and re-verify sh
 	$(BIN)/spectrace demo --models $(MODELS)
 
 test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Postgres and a real browser among them).
-	$(BIN)/pytest -m slow --session-timeout=1500
+	$(BIN)/pytest -m slow -n $(JOBS) --session-timeout=1500
 	$(BIN)/pytest -n $(JOBS)
 
 quick: $(VENV)/installed-all ## Run the quick tests alone: under a minute.
