@@ -1,8 +1,9 @@
 """`spectrace run`: run tasks live and record them."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from pathlib import Path
+from typing import cast
 
 import click
 
@@ -15,13 +16,14 @@ from spectrace.config import Models, database_url, open_environment, open_prompt
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
-from spectrace.models.client import ModelClient
 from spectrace.runs.batch import NotRecorded, record_all
 from spectrace.runs.live import EpisodeProtocol, Labels, Recorded
 from spectrace.settings import Settings, meant
 from spectrace.store.sql import open_store
 
 Ended = Recorded | NotRecorded
+
+_LISTED_TASKS = 20
 
 _COLUMNS = (
     Column("episode"),
@@ -104,42 +106,47 @@ def command(
     if "user" not in named and env.startswith("tau2:"):
         raise UsageError(f"{env} has a simulated user: name the model that plays it with --user MODEL.")
     given_prompts = open_prompts(prompts)
-    store = open_store(database_url(db, settings))
     with console.progress() as progress:
         watch = EpisodeWatch(progress, total=len(wanted) * trials)
         models = Models(settings, weights_progress(progress))
-
-        async def go() -> list[Ended]:
-            ended: list[Ended] = []
-            try:
-                clients: dict[str, ModelClient] = {role: models.open(spec) for role, spec in named.items()}
-                async for one in record_all(
-                    wanted,
-                    lambda: open_environment(env),
-                    clients,
-                    chosen,
-                    store,
-                    trials=trials,
-                    concurrency=concurrency,
-                    labels=filed,
-                    prompts=given_prompts,
-                    watch=watch,
-                ):
-                    ended.append(one)
-                    watch.ended(one)
-            finally:
-                await models.close()
-            return ended
-
+        clients = {role: models.open(spec) for role, spec in named.items()}
+        store = open_store(database_url(db, settings))
+        batch = record_all(
+            wanted,
+            lambda: open_environment(env),
+            clients,
+            chosen,
+            store,
+            trials=trials,
+            concurrency=concurrency,
+            labels=filed,
+            prompts=given_prompts,
+            watch=watch,
+        )
         try:
-            ended = run_loop(go())
-        except (KeyboardInterrupt, asyncio.CancelledError):
+            ended = run_loop(_collect(batch, watch, models))
+        except KeyboardInterrupt:
             watch.interrupted()
-            raise KeyboardInterrupt from None
+            raise
         finally:
             store.close()
     _report(ended, as_json=as_json)
     ctx.exit(1 if any(_failed(one) for one in ended) else 0)
+
+
+async def _collect(batch: AsyncIterator[Ended], watch: EpisodeWatch, models: Models) -> list[Ended]:
+    """Let the episodes run to their ends; close the models whatever happens."""
+    ended: list[Ended] = []
+    try:
+        async with aclosing(
+            cast("AsyncGenerator[Ended, None]", batch)
+        ) as running:  # interrupted: episodes end before models
+            async for one in running:
+                ended.append(one)
+                watch.ended(one)
+    finally:
+        await models.close()
+    return ended
 
 
 def choose_tasks(env: str, environment: Environment, names: Sequence[str]) -> list[Task]:
@@ -155,9 +162,6 @@ def choose_tasks(env: str, environment: Environment, names: Sequence[str]) -> li
         if name not in tasks:
             raise UsageError(f"{env} has no task {name!r}{meant(name, tasks)}; it has {listing}.")
     return [tasks[name] for name in dict.fromkeys(wanted)]
-
-
-_LISTED_TASKS = 20
 
 
 def _listing(names: Sequence[str]) -> str:
