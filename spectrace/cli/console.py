@@ -140,7 +140,10 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], empty: str)
         )
     for row in cells:
         made.add_row(*(row[index] for index in shown))
-    console.print(made)
+    with console.capture() as drawn:
+        console.print(made)
+    for row in drawn.get().splitlines():
+        console.file.write(f"{row.rstrip()}\n")
     left_out = [columns[index].title for index in _useful(columns, rows) if index not in shown]
     if left_out:
         say(f"Not shown at this width: {', '.join(left_out)}. A wider terminal or --json shows all.", style="dim")

@@ -71,6 +71,7 @@ def test_no_recorded_character_reaches_the_terminal_as_a_control(hostile, monkey
         done = spectrace(*(part.replace("EP", episode) for part in command), "--db", database)
 
         assert not CONTROLS & set(done.output), command
+        assert max(map(len, done.stdout.splitlines()), default=0) <= int(width), command
         assert done.exit_code in {0, 2}, (command, done.output)
         assert "bug" not in done.stderr, (command, done.stderr)
 
