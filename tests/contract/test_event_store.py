@@ -10,6 +10,7 @@ def test_every_store_keeps_the_contract(check, open_event_store):
     check(open_event_store)
 
 
+@pytest.mark.slow
 def test_all_checks_can_be_run_at_once_and_reported(open_event_store):
     found = list(run_checks(open_event_store))
 

@@ -52,6 +52,7 @@ def flushes(path: Path, appends: int, kind: str) -> int:
     return sum("sync(" in line for line in trace.read_text().splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace counts the flushes")
 @pytest.mark.parametrize(("kind", "each"), [("durable", 1), ("not", 0)])
 def test_a_durable_append_flushes_once_and_another_never(path, kind, each):

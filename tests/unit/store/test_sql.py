@@ -225,6 +225,7 @@ CRASHING = """
 """
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_every_committed_event_and_an_interrupted_episode(store, database_url):
     program = [sys.executable, "-c", textwrap.dedent(CRASHING), database_url]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as child:
@@ -256,6 +257,7 @@ WRITING = """
 """
 
 
+@pytest.mark.slow
 def test_several_processes_write_one_database(store, database_url):
     program = [sys.executable, "-c", textwrap.dedent(WRITING), database_url]
     children = [subprocess.Popen([*program, name]) for name in "abc"]
