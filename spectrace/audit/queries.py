@@ -145,14 +145,18 @@ class Reader:
         return found
 
     def rejections(self, by: Sequence[str] = ("category",), filters: Filters | None = None) -> list[RejectionCount]:
-        """Count rejections, and unusable reviews apart from them, by category, tool, env or cause; most first."""
+        """Count rejections, and unusable reviews apart from them, by category, tool, env or cause; most first.
+
+        Re-verifications judge the same drafts again: they are left out unless `filters.protocol` asks for them.
+        """
         unknown = [name for name in by if name not in REJECTIONS_BY]
         if unknown:
             raise UsageError(f"rejections are counted by {', '.join(REJECTIONS_BY)}; not by {', '.join(unknown)}.")
         counts: Counter[tuple[str, ...]] = Counter()
         where: dict[tuple[str, ...], list[tuple[str, int]]] = {}
         for one in self.iter_episodes(filters):
-            for item in self.why(one.episode) if one.rejections or one.unusable else ():
+            again = one.protocol == "reverify" and "reverify" not in (filters or Filters()).protocol
+            for item in self.why(one.episode) if (one.rejections or one.unusable) and not again else ():
                 key = tuple(_rejection_key(name, one, item) for name in by)
                 counts[key] += 1
                 where.setdefault(key, []).append((one.episode, item.verdict_seq))

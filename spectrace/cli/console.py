@@ -142,8 +142,8 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], empty: str)
         made.add_row(*(row[index] for index in shown))
     with console.capture() as drawn:
         console.print(made)
-    for row in drawn.get().splitlines():
-        console.file.write(f"{row.rstrip()}\n")
+    for drawn_row in drawn.get().splitlines():
+        console.file.write(f"{drawn_row.rstrip()}\n")
     left_out = [columns[index].title for index in _useful(columns, rows) if index not in shown]
     if left_out:
         say(f"Not shown at this width: {', '.join(left_out)}. A wider terminal or --json shows all.", style="dim")

@@ -37,6 +37,13 @@ def _opening(episode: Episode) -> None:
     line((episode.id, "name"), f"  {started.environment.name}, task {started.task.id}, {started.protocol}")
     line(("The request", "strong"))
     block(shortened(_request(episode), _LONG), indent=2)
+    if started.parent is not None and started.parent.kind == "reverify":
+        parent = started.parent.episode
+        line(
+            "A second verdict on what was drafted in ",
+            (parent, "name"),
+            f": `spectrace why {parent}` tells the drafts.",
+        )
 
 
 def _request(episode: Episode) -> str:
@@ -48,19 +55,16 @@ def _item(one: WhyItem) -> None:
     line()
     verdict = {"reject": "rejected", "unusable": "review unusable", "accept": "accepted"}[one.decision]
     rule(f"segment {one.segment}: {verdict}")
-    if one.earlier:
-        line(
-            (f"After {counted(one.earlier, 'step')} that stood in the history, ", "dim"),
-            (f"the weak model ({one.weak}) drafted:", "dim"),
-        )
-    else:
-        line((f"As its first steps, the weak model ({one.weak}) drafted:", "dim"))
-    for step in one.steps:
-        _drafted(one, step)
-    line()
+    if one.steps:
+        before = f"After {counted(one.earlier, 'step')} that stood in the history" if one.earlier else "To begin with"
+        line((f"{before}, the weak model ({one.weak}) drafted:", "dim"))
+        for step in one.steps:
+            _drafted(one, step)
+        line()
     _verdict(one)
-    _discarded(one)
-    _repair(one)
+    if one.steps:
+        _discarded(one)
+        _repair(one)
 
 
 def _drafted(one: WhyItem, step: WhyStep) -> None:

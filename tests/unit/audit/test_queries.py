@@ -9,7 +9,7 @@ from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store.sql import open_store
 from tests.episodes import CANCEL, DONE, READ
 from tests.playbook import accept, reject
-from tests.shop_log import REQUEST, recorded
+from tests.shop_log import REQUEST, recorded, reverified
 
 
 def test_an_episode_is_found_by_a_prefix_of_its_id(reader, episode):
@@ -98,6 +98,13 @@ def test_unusable_reviews_are_a_key_of_their_own(store, reader):
     recorded(store, weak=[CANCEL, DONE], strong=["x", "y", repair, accept()])
 
     assert [one.key for one in reader.rejections(("category",))] == [("unusable",)]
+
+
+def test_a_second_verdict_is_no_second_rejection_unless_it_is_asked_for(store, reader, episode):
+    reverified(store, episode, "again", [reject(1, READ), accept(), accept()])
+
+    assert [one.n for one in reader.rejections()] == [1]
+    assert [one.n for one in reader.rejections(filters=Filters(protocol=("reverify",)))] == [1]
 
 
 def test_counting_by_what_is_not_known_names_what_is(reader):

@@ -1,12 +1,12 @@
 import pytest
 
-from spectrace.audit.queries import Reader
+from spectrace.audit.queries import Filters, Reader
 from spectrace.cli import story
 from spectrace.core.baselines import WeakOnly
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import CANCEL, DONE, FIND, READ
 from tests.playbook import accept, reject
-from tests.shop_log import REQUEST, recorded
+from tests.shop_log import REQUEST, recorded, reverified
 
 HOSTILE = "\x1b[2J[red]x[/red]\u202e"
 
@@ -79,6 +79,20 @@ def test_an_episode_that_ended_without_its_repair_says_so(told):
 def test_an_episode_without_rejections_says_so(told):
     assert "Nothing was rejected. 1 review, all accepting" in told(weak=[FIND, READ, DONE], strong=[accept()])
     assert "Nothing was reviewed" in told(weak=[DONE], protocol=WeakOnly())
+
+
+def test_a_second_verdict_leads_to_the_drafts_that_it_judged(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "160")
+    store = MemoryEventStore()
+    episode = recorded(store)
+    reverified(store, episode, "again", [reject(1, FIND), accept(), accept()])
+    (child,) = (one.episode for one in Reader(store).episodes(Filters(run=("again",))))
+    story.tell(Reader(store).episode(child), Reader(store).why(child))
+    text = capsys.readouterr().out
+
+    assert f"A second verdict on what was drafted in {episode}" in text
+    assert "step 1 of 1 is wrong" in text
+    assert "None" not in text
 
 
 def test_hostile_text_is_told_literally(told):
