@@ -129,13 +129,16 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], empty: str)
         console.print(text((empty, "dim")), soft_wrap=True)
         return
     cells = [[_cell(value) for value in row] for row in rows]
-    shown = _fitting(columns, cells, _useful(columns, rows), console.width)
+    needed = _needed(columns, cells)
+    shown = _fitting(columns, needed, _useful(columns, rows), console.width)
+    fits = _width(needed, shown) <= console.width
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     for column in (columns[index] for index in shown):
+        # A column that may not wrap is cut by rich where even the rest leaves too little room: then all may.
         made.add_column(
             Text(column.title),
             justify="right" if column.right else "left",
-            no_wrap=not column.flex,
+            no_wrap=fits and not column.flex,
             overflow="fold",
         )
     for row in cells:
@@ -156,15 +159,22 @@ def _useful(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[i
     ]
 
 
-def _fitting(
-    columns: Sequence[Column], cells: Sequence[Sequence[Text]], useful: Sequence[int], width: int
-) -> list[int]:
+def _needed(columns: Sequence[Column], cells: Sequence[Sequence[Text]]) -> list[int]:
+    """Return the least width of each column; free text can do with less than it has."""
     needed = []
     for index, column in enumerate(columns):
         widest = max(row[index].cell_len for row in cells)
         needed.append(max(cell_len(column.title), min(widest, column.flex) if column.flex else widest))
+    return needed
+
+
+def _width(needed: Sequence[int], shown: Sequence[int]) -> int:
+    return sum(needed[index] + 2 for index in shown) - 2
+
+
+def _fitting(columns: Sequence[Column], needed: Sequence[int], useful: Sequence[int], width: int) -> list[int]:
     shown = list(useful)
-    while sum(needed[index] + 2 for index in shown) - 2 > width:
+    while _width(needed, shown) > width:
         candidates = [index for index in shown if columns[index].rank > 0]
         if not candidates:
             break

@@ -68,6 +68,14 @@ def test_free_text_is_folded_whole(monkeypatch, capsys):
     assert capsys.readouterr().out.count("z") == 300
 
 
+def test_a_name_too_long_for_the_terminal_is_folded_whole_too(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    console.table([Column("run"), Column("words", flex=10)], [["x" * 150, "y" * 20]], "")
+    shown = capsys.readouterr().out
+
+    assert (shown.count("x"), shown.count("y")) == (150, 20)
+
+
 def test_a_column_that_says_nothing_is_left_out_quietly(capsys):
     console.table(WIDE, [["0123456789abcdef", None, None, "w"]], "")
     said = capsys.readouterr()
