@@ -220,7 +220,7 @@ class _Demo:
             ("run --help", "your own tasks, tools and models"),
         ):
             tail = "" if "--help" in command else self._tail
-            console.line(("  spectrace ", "dim"), (f"{command}{tail}", "name"), (f"    # {what}", "dim"))
+            console.line(("  spectrace ", "dim"), (f"{command}{tail}", "name"), (f"    # {what}", "dim"), hang=6)
 
 
 def _repaired(reader: Reader, episode: str) -> bool:
