@@ -38,7 +38,7 @@ def test_a_recorded_episode_replays_the_same(protocol):
 
 def test_one_word_of_the_review_prompt_diverges_at_the_first_review():
     events = recorded_events()
-    prompts = replace(Prompts(), review=Prompts().review.replace("valid", "good"))
+    prompts = replace(Prompts(), review=Prompts().review.replace("agent", "helper"))
     first_review = next(event.seq for event in events if getattr(event.body, "role", None) == "reviewer")
     result = replay(events, prompts=prompts)
 
