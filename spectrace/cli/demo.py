@@ -29,7 +29,7 @@ from spectrace.store.sql import open_store
 
 _MOST = 4
 _ENV = "shop"
-_MAX_STEPS = 20
+_MAX_STEPS = 12
 """Of an episode: a pair this small may go round in circles, and a step takes seconds on a CPU."""
 
 

@@ -18,7 +18,7 @@ from spectrace.environments.values import encoded_digest
 INSTRUCTIONS = """\
 You run the order desk of a small shop. Use the tools, then finish with a short message to the customer.
 Policy:
-- Before any change, call find_customer with their name or e-mail, then get_order. The order must be theirs.
+- Before any change, find the customer by name or e-mail and read the order. It must be theirs.
 - Only an open order can be cancelled or sent to another address.
 - Refund only what was paid for the items concerned, of delivered or returned orders. More than 2000 cents only once \
 the order is returned: if it is delivered, start a return instead.
