@@ -115,10 +115,10 @@ def _apply(found: dict[str, Deed], context: _Context, event: Event) -> None:
             found[position] = _requested(found.get(position), context, event, event.body)
         case ActCompleted() | ActFailed():
             _answered(found, event, event.body)
-        case EffectObserved(request=request, effect=effect, authority=authority):
+        case EffectObserved(request=request, authority=authority):
             for position, deed in found.items():
                 if deed.seq == request:
-                    found[position] = replace(deed, effect_declared=effect, effect_by="observed", authority=authority)
+                    found[position] = replace(deed, authority=authority, state_changed=True)
         case OutcomeSettled(request=request, outcome=outcome):
             for position, deed in found.items():
                 if deed.seq == request:
@@ -193,5 +193,5 @@ def _answered(found: dict[str, Deed], event: Event, body: ActCompleted | ActFail
 
 
 def changes_state(deed: Deed) -> bool:
-    """Whether a deed belongs in the ledger: anything but a plain read."""
-    return deed.effect_declared != Effect.READ
+    """Whether a deed belongs in the ledger: anything but a read that left the state as it was."""
+    return deed.effect_declared != Effect.READ or deed.state_changed is True

@@ -211,14 +211,20 @@ def _reject(setup: Setup, verdict: Verdict, found: dict[str, str]) -> Verdict:
     category = json.loads(found.get("category", "null"))
     if category not in CATEGORIES:
         raise _Unreadable(f"category must be one of {', '.join(CATEGORIES)}, found {category!r}")
-    replacement = found.get("replacement", "null")
-    return replace(
+    rejected = replace(
         verdict,
         accepted=first_wrong - 1,
         category=category,
         reason=_text(found, "reason") if "reason" in found else _missing("reason"),
-        replacement=None if replacement == "null" else _action(setup, members(replacement)),
     )
+    replacement = found.get("replacement", "null")
+    if replacement == "null":
+        return rejected
+    try:
+        return replace(rejected, replacement=_action(setup, members(replacement)))
+    except _Unreadable as error:  # the rejection stands; only its proposal is lost
+        why = f"the replacement is no action: {error}"
+        return replace(rejected, status="repaired", cause=why, replacement_unusable=why)
 
 
 def _missing(name: str) -> str:

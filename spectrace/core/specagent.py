@@ -19,6 +19,8 @@ from spectrace.core.steps import Ledger, finish_episode
 from spectrace.core.types import Action, Effect, Observation, Outcome, Segment, Step, Verdict
 from spectrace.errors import UsageError
 
+_IRREVOCABLE = ("reply", "finish", "effect_observed")
+"""Reasons to close with a step that was executed and stands, whatever a review would say."""
 _THIRD_TIME = 2
 """Identical steps before this one that make it a stall."""
 
@@ -84,8 +86,8 @@ class SpecAgent:
                 return self.hold == "writes+external" and setup.external(action)
 
     def reviews(self, segment: Segment, unreviewed: int) -> bool:
-        """Whether a closed segment is put to the strong model."""
-        if not segment.steps:
+        """Whether a closed segment is put to the strong model: never one that ends in what cannot be taken back."""
+        if not segment.steps or segment.reason in _IRREVOCABLE:
             return False
         overdue = self.max_unreviewed is not None and unreviewed + len(segment.steps) >= self.max_unreviewed
         return segment.reason in {"held", "stalled"} or self.review == "every" or overdue
@@ -115,6 +117,8 @@ def _episode(options: SpecAgent, desk: Desk) -> Protocol[Outcome]:
             if segment.reason == "held":
                 held = segment.steps[-1]
                 yield from ledger.execute_and_commit(held.action, held.effect, f"verdict:{given}", held.position)
+            elif segment.reason == "unusable_draft":
+                yield from _corrective(desk, ledger, index, given, None, None)
         else:
             yield from _commit(ledger, segment, verdict.accepted, reviewed="yes")
             yield from _discard(segment, verdict)
@@ -172,10 +176,10 @@ def _closing(options: SpecAgent, ledger: Ledger, steps: tuple[Step, ...], step: 
 
 
 def _repeats(ledger: Ledger, steps: tuple[Step, ...], step: Step) -> int:
-    """Return how often the same step with the same observation came before, back to the last change of the state."""
+    """Return how often the same step with the same observation came before, back to the last write."""
     repeats = 0
     for past in reversed((*ledger.history.steps, *steps)):
-        if past.effect is not Effect.READ and past.observation is not None and not past.observation.error:
+        if past.effect is Effect.WRITE and past.observation is not None and not past.observation.error:
             break
         repeats += (past.action, past.observation) == (step.action, step.observation)
     return repeats
@@ -205,7 +209,7 @@ def _repair(  # noqa: PLR0913 - the rejection and where it stands
 ) -> Protocol[None]:
     """Put the strong model's own step in place of the first rejected one: fused where it can be used, else a turn."""
     replacement = verdict.replacement if options.fused else None
-    unusable = None
+    unusable = verdict.replacement_unusable if options.fused else None
     if replacement is not None:
         unusable = objection(desk.setup, replacement) or (yield from commands.check(replacement))
     if replacement is None or unusable is not None:

@@ -230,6 +230,8 @@ class Verdict:
     cause: str | None = None
     """Why it was repaired or is unusable."""
     raw: str = ""
+    replacement_unusable: str | None = None
+    """Why the replacement could not be read, though the rejection stands."""
 
     @property
     def accepts_all(self) -> bool:

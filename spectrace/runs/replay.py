@@ -81,6 +81,9 @@ async def replay_episode(
     started = events[0].body
     if not isinstance(started, EpisodeStarted):
         return _untestable(events, "its first event is not an episode.started of a known version")
+    missing = next((number for number, event in enumerate(events) if event.seq != number), None)
+    if missing is not None:
+        return _untestable(events, f"event {missing} is missing: the log is damaged; `spectrace verify` tells more")
     try:
         return await _replay(events, started, prompts, environment, parent)
     except Untestable as reason:

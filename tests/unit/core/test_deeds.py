@@ -1,8 +1,17 @@
 """The ledger of actions: authority, verdict, reviewer, outcome."""
 
+import asyncio
+
 from spectrace.core.deeds import changes_state, deeds
 from spectrace.core.events import ActCompleted
+from spectrace.core.specagent import SpecAgent
+from spectrace.core.types import Call, Finish
+from spectrace.environments.functions import FunctionEnvironment, Task, tool
+from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.live import record
+from spectrace.store.memory import MemoryEventStore
 from tests.episodes import CANCEL, recorded_events
+from tests.playbook import accept
 
 
 def test_a_rejected_write_is_in_the_ledger_and_never_ran():
@@ -41,3 +50,20 @@ def test_a_write_without_an_answer_is_indeterminate():
 
 def test_reads_are_no_deeds_of_the_ledger():
     assert {deed.tool for deed in deeds(recorded_events()) if changes_state(deed)} == {"cancel_order", None, ""} - {""}
+
+
+def test_a_read_that_changed_the_state_is_in_the_ledger_as_the_read_that_was_declared():
+    @tool(effect="read")
+    def peek(state: list[int]) -> str:
+        """Look, and leave a trace."""
+        state.append(1)
+        return "seen"
+
+    environment = FunctionEnvironment.from_functions("desk", [peek], "Look.", reset=lambda: [0], fingerprint=list)
+    store = MemoryEventStore()
+    models = {"weak": ScriptedModel([Call("peek", "{}"), Finish("x")]), "strong": ScriptedModel([accept()])}
+    recorded = asyncio.run(record(Task("t", "Look."), environment, models, SpecAgent(), store))
+    (peeked,) = [deed for deed in deeds(store.read(recorded.episode)) if deed.tool == "peek"]
+
+    assert (peeked.effect_declared, peeked.effect_by, peeked.authority) == ("read", "declared", "unreviewed")
+    assert changes_state(peeked)

@@ -87,7 +87,6 @@ def test_a_reason_beside_an_accept_is_dropped_and_said():
         reject(1).replace("1", "true"),
         reject(1, category="because"),
         reject(1, reason=""),
-        '{"verdict": "reject", "first_wrong": 1, "category": "other", "reason": "x", "replacement": {"to": 1}}',
         '{"verdict": "reject", "first_wrong": 1, "category": "other", "reason": "a\\qb", "replacement": null}',
         '{"verdict": "reject", "first_wrong": 1, "category": "oth',
         "The draft looks right, so I accept it.",
@@ -114,3 +113,11 @@ def test_arguments_are_checked_without_ever_fetching_a_schema():
     assert arguments_objection(SCHEMA, '{"id": 3}') == "argument id: 3 is not of type 'string'"
     assert "not a JSON object" in (arguments_objection(SCHEMA, '["id"]') or "")
     assert "schema cannot be used" in (arguments_objection(remote, '{"id": "A"}') or "")
+
+
+def test_a_replacement_that_is_no_action_leaves_the_rejection_standing():
+    text = '{"verdict": "reject", "first_wrong": 2, "category": "other", "reason": "x", "replacement": {"to": 1}}'
+    verdict = read_verdict(setup(), said(text), 3)
+
+    assert (verdict.decision, verdict.accepted, verdict.status, verdict.replacement) == ("reject", 1, "repaired", None)
+    assert "the replacement is no action" in verdict.replacement_unusable

@@ -351,3 +351,42 @@ def test_a_later_prompt_never_speaks_of_discarded_steps():
     text = "\n".join(message.content for message in played.command.request.messages)
     assert "SECRET" not in text
     assert "hidden-observation" not in text
+
+
+def test_what_cannot_be_taken_back_is_never_put_to_a_review():
+    replied = play(SpecAgent(max_unreviewed=1), replies=True).begins().says("weak", Reply("Hello?")).observes("Hi")
+    changed = play(SpecAgent(review="every")).begins().says("weak", look()).observes(before="f0", after="f9")
+
+    assert [played.command.who for played in (replied, changed)] == ["weak", "weak"]
+    assert [committed(played) for played in (replied, changed)] == [[(1, 1, 1, "no")]] * 2
+
+
+def test_an_episode_that_is_over_is_not_reviewed_any_more():
+    played = play(SpecAgent(finish="free", review="every")).begins().says("weak", Finish("bye")).observes().graded()
+
+    assert played.outcome == Outcome("completed", "finished", "bye", "1.0")
+    assert played.told(VerdictGiven) == []
+
+
+def test_an_unusable_draft_gets_its_corrective_turn_after_an_accepting_review_too():
+    played = play(SpecAgent(review="every")).begins().says("weak", look()).observes("red").says("weak", "hm")
+    played.says("weak", "hm").says("strong", accept())
+
+    assert played.command.role == "repairer"
+
+
+def test_a_replacement_that_is_no_action_becomes_a_corrective_turn_that_says_why():
+    verdict = '{"verdict": "reject", "first_wrong": 1, "category": "other", "reason": "x", "replacement": {"bad": 1}}'
+    played = play().begins().says("weak", change()).says("strong", verdict).says("strong", look()).observes()
+
+    assert (played.told(VerdictGiven)[0].outcome, played.told(VerdictGiven)[0].status) == ("reject", "repaired")
+    assert "no action" in played.told(RepairMade)[0].fused_unusable
+
+
+def test_a_reply_in_between_does_not_hide_a_stall():
+    played = play(replies=True).begins()
+    for _ in range(2):
+        played.says("weak", look()).observes("same").says("weak", Reply("well?")).observes("go on")
+    played.says("weak", look()).observes("same")
+
+    assert closed(played) == ["reply", "reply", "stalled"]

@@ -151,3 +151,11 @@ def test_an_end_from_outside_the_protocol_ends_the_comparison_wherever_it_came()
         result = replay([*events[:length], ended])
 
         assert (result.result, result.compared) == ("same", length - 1), result.detail
+
+
+def test_a_log_with_a_hole_cannot_be_tested_and_names_the_missing_event():
+    events = recorded_events()
+    for hole in (4, 20, len(events) - 2):
+        result = replay([*events[:hole], *events[hole + 1 :]])
+
+        assert (result.result, f"event {hole} is missing" in result.detail) == ("untestable", True)
