@@ -1,5 +1,6 @@
 """`spectrace reverify`: put every recorded review to another verifier, in the context that the first one saw."""
 
+import json
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,13 +17,15 @@ from spectrace.cli.options import db_option, filter_options, json_option
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.cli.watch import weights_progress
 from spectrace.config import Models, database_url, open_prompts, settings_here
+from spectrace.core.digest import text_digest
 from spectrace.core.events import Body, GenerateRequested, VerdictGiven
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Outcome, Verdict
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.reverify import REVERIFY, Recheck, rechecks_of, reverify_episode
-from spectrace.store.sql import open_store
+from spectrace.store import runs
+from spectrace.store.sql import SqlEventStore, open_store
 
 
 @click.command()
@@ -63,6 +66,7 @@ def command(
         names = [episode for episode in chosen(reader, episodes, every, filters) if not _is_pass(reader, episode)]
         if not names:
             raise UsageError("these are re-verifications themselves: name the episodes that they judge.")
+        begin(store, reader, run, names, verifier, asked, only_rejected=only is not None)
         models = Models(settings, weights_progress(progress))
 
         async def go() -> list[tuple[list[Recheck], Outcome]]:
@@ -86,6 +90,29 @@ def command(
     for outcome in failed:
         console.say(f"An episode was not judged to its end: {outcome.status}, {outcome.reason}.", style="error")
     ctx.exit(1 if failed else 0)
+
+
+def begin(
+    store: SqlEventStore,
+    reader: Reader,
+    run: str,
+    names: Sequence[str],
+    verifier: str,
+    prompts: Prompts | None,
+    *,
+    only_rejected: bool,
+) -> None:
+    """Begin the run, or go on with it; refuse a name that stands for other work, so that no table mixes two."""
+    other = next((one for one in reader.iter_episodes(Filters(run=(run,))) if one.protocol != REVERIFY), None)
+    if other is not None:
+        raise UsageError(f"run {run!r} is one of recorded episodes ({other.episode}, ...): give another --name.")
+    settings = {
+        "verifier": verifier,
+        "prompts": None if prompts is None else text_digest(prompts.to_json()),
+        "only_rejected": only_rejected,
+    }
+    selection = [(episode, store.row(episode).head.hex()) for episode in names]
+    runs.begin(store, run, "reverify", selection, json.dumps(settings, sort_keys=True))
 
 
 async def judge(

@@ -64,3 +64,14 @@ def test_a_verifier_that_fails_is_an_answer_of_no(line, episode, tmp_path):
 def test_an_unknown_verifier_is_refused_before_anything_is_recorded(line, episode):
     assert line("reverify", episode, "--verifier", "nobody").exit_code == 2
     assert len(line.items("ls")) == 1
+
+
+def test_a_name_stands_for_one_verifier_one_selection_and_one_kind_of_work(line, episode, lenient, tmp_path):
+    stricter = script(tmp_path / "stricter.json", [ACCEPT] * 9)
+    line("reverify", episode, "--verifier", lenient, "--name", "mine")
+    another_verifier = line("reverify", episode, "--verifier", stricter, "--name", "mine")
+    another_kind = line("reverify", episode, "--verifier", stricter, "--name", "first")
+
+    assert (another_verifier.exit_code, another_kind.exit_code) == (2, 2)
+    assert "another kind, selection or settings" in another_verifier.stderr
+    assert "run 'first' is one of recorded episodes" in another_kind.stderr
