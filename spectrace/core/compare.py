@@ -64,9 +64,9 @@ def _around(recorded: str, found: str) -> tuple[str, str]:
 
 def _window(text: str, start: int) -> str:
     end = start + 3 * _AROUND
-    return f"{'...' if start else ''}{text[start:end]!r}{'...' if end < len(text) else ''}"
+    return repr(f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}")
 
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 3 * _AROUND else f"{text[: 3 * _AROUND]}..."
+    return text if len(text) <= 3 * _AROUND else f"{text[: 3 * _AROUND]}…"

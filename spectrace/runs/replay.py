@@ -142,7 +142,9 @@ async def _compare(
     except RecordEnds:
         detail = f"the record stops after event {total}; all of it was the same"
         return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
-    detail = f"all {recording.compared} events after the start are the same"
+    unasked = total - recording.compared
+    left_out = f"; {unasked} of another program's model calls are not asked again" if unasked else ""
+    detail = f"all {recording.compared} events after the start are the same{left_out}"
     return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
 
 
