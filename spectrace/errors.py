@@ -7,6 +7,7 @@
         NewerSchema                written by a newer spectrace                          exit 2
         EpisodeNotFound            no episode, or more than one, has that id             exit 2
         Conflict                   another writer appended to the same episode           exit 1
+      RecordingStopped             a running episode's log cannot be gone on with        exit 1
       ModelFailed                  a model call failed after its retries                 exit 1
       EnvironmentFailed            an environment could not answer                       exit 1
       ReplayDiverged               a replayed question, answer or fact differs           exit 1
@@ -47,6 +48,10 @@ class EpisodeNotFound(StoreError):
 
 class Conflict(StoreError):
     """Another writer appended to the same episode first."""
+
+
+class RecordingStopped(SpectraceError):
+    """The log of a running episode could not be gone on with: what is recorded stays, the episode has no end."""
 
 
 class ModelFailed(SpectraceError):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
 from spectrace.core.fold import tally
 from spectrace.core.types import Outcome
+from spectrace.errors import Conflict, RecordingStopped, StoreError
 from spectrace.store.event_store import EpisodeWriter, Pending
 
 Watcher = Callable[[str, int, Body], None]
@@ -35,9 +36,15 @@ class Recorder:
         self._next = 1
         self._pending: list[Pending] = []
         self._flushing = threading.Lock()
+        self._kept = 1
+        """How many events the store has said that it holds."""
+        self._stopped: StoreError | None = None
+        """Why the store refused a batch: nothing may follow what was never stored."""
 
     def write(self, lane: str, body: Body) -> int:
         """Number and stamp one event; it is committed when the log is next settled."""
+        if self._stopped is not None:
+            raise self._stop(self._stopped)
         seq = self._next
         if seq >= MAX_SEQ and not isinstance(body, EpisodeEnded):
             raise LogFull
@@ -56,9 +63,29 @@ class Recorder:
     def _flush(self, *, durable: bool) -> None:
         """Take and append in one critical section: a cancelled await can neither lose a batch nor let two overtake."""
         with self._flushing:
+            if self._stopped is not None:
+                raise self._stop(self._stopped)
             batch, self._pending = self._pending, []
-            if batch:
+            if not batch:
+                return
+            try:
                 self._writer.append(batch, durable=durable)
+            except StoreError as error:
+                self._stopped = error
+                raise self._stop(error) from error
+            self._kept += len(batch)
+
+    def _stop(self, cause: StoreError) -> RecordingStopped:
+        """Return the error of this append and of every later one: the first cause, what is kept, what to do."""
+        todo = (
+            "Only one process may write an episode: find the other, then run the task again."
+            if isinstance(cause, Conflict)
+            else "Mend what is wrong with the database, then run the task again."
+        )
+        return RecordingStopped(
+            f"Episode {self.episode} was stopped, because its log cannot be gone on with: {cause} "
+            f"Its first {self._kept} events are recorded; it has no end and will show as interrupted. {todo}"
+        )
 
     def act_key(self, position: str) -> str:
         """Return the action's idempotency key: the same action of the same episode always has the same one."""

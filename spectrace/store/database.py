@@ -153,7 +153,8 @@ class Database:
         except sa.exc.IntegrityError:
             raise
         except sa.exc.DBAPIError as error:
-            raise StoreError(explain(self.url, str(error.orig))) from error
+            lost = LOST if error.connection_invalidated else ""
+            raise StoreError(explain(self.url, f"{lost}{error.orig}")) from error
         except OSError as error:
             raise StoreError(explain(self.url, str(error))) from error
 
@@ -211,7 +212,10 @@ class Database:
             self._flushing = durable
 
 
+LOST = "the connection was lost: "
+
 _ADVICE = (
+    (LOST, "Is the server still there, and did somebody end the session? What was committed before is kept."),
     ("unable to open database file", "Does the directory exist, and may this user write there?"),
     ("readonly database", "This user may not write there: choose another place with --db, or change the permissions."),
     ("Permission denied", "This user may not write there: choose another place with --db, or change the permissions."),

@@ -50,6 +50,7 @@ class SqlWriter:
         self._number = number
         self._chain = chain
         self._open = True
+        self._failed = False
 
     def append(self, events: Sequence[Pending], *, durable: bool) -> None:
         """Commit the events, in order, in one transaction; flushed if `durable`."""
@@ -58,7 +59,9 @@ class SqlWriter:
                 f"the writer of {self._chain.episode} was closed; nothing more can be appended through it."
             )
         if events:
+            self._failed = True
             self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
+            self._failed = False
 
     def renew(self) -> None:
         """Renew the writer's lease; once it let go, or the episode ended, there is none."""
@@ -67,9 +70,15 @@ class SqlWriter:
 
     def close(self) -> None:
         """Let the episode go; without an `episode.ended` it is interrupted from now on."""
-        if self._open and not self._chain.ended:
+        letting_go, self._open = self._open and not self._chain.ended, False
+        if not letting_go:
+            return
+        try:
             self._store._lease(self._number, 0)  # noqa: SLF001 - as above
-        self._open = False
+        except StoreError:
+            # The last append failed and said why: the database that is gone says nothing new, and the lease runs out.
+            if not self._failed:
+                raise
 
 
 class SqlEventStore:

@@ -7,8 +7,12 @@ import pytest
 
 from spectrace.core.events import EvaluateRequested, ResetRequested
 from spectrace.core.types import Outcome
+from spectrace.errors import RecordingStopped
 from spectrace.runs.recorder import LogFull, Recorder, now_us
+from spectrace.store.samples import EPOCH_US, sample_episode
+from spectrace.store.sql import open_store
 from tests.aio import in_loop
+from tests.episodes import record_shop
 
 
 class Writer:
@@ -69,3 +73,48 @@ def test_the_last_event_number_is_kept_for_the_end(monkeypatch):
     with pytest.raises(LogFull):
         recorder.write("", EvaluateRequested())
     recorder.end(Outcome("truncated", "max_events"))
+
+
+def end_session(store):
+    """End the session that the store writes through, as the server's administrator may."""
+    with store.database.writing(durable=False) as connection:
+        pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    with store.database.reading() as connection:
+        connection.exec_driver_sql("SELECT pg_terminate_backend(%s)", (pid,))
+
+
+@in_loop
+async def test_a_connection_lost_in_the_middle_is_told_as_that_with_what_is_recorded(postgres_url):
+    store, told = open_store(postgres_url), []
+
+    def watch(episode, seq, _body):
+        told.append(episode)
+        if seq == 5:
+            end_session(store)
+
+    with pytest.raises(RecordingStopped, match="the connection was lost") as raised:
+        await record_shop(store, watch=watch)
+    kept = list(store.read(told[0]))
+
+    assert f"Its first {len(kept)} events are recorded" in str(raised.value)
+    assert "was offered" not in str(raised.value)
+    assert store.row(told[0]).state == "interrupted"
+    store.close()
+
+
+@in_loop
+async def test_after_a_refused_batch_every_later_word_names_the_first_cause(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    recorder = Recorder("ep1", store.create("ep1", sample_episode(1)[0], EPOCH_US))
+    with store.database.writing(durable=True) as connection:
+        connection.exec_driver_sql("ALTER TABLE events RENAME TO elsewhere")
+    recorder.write("", ResetRequested(seed=None))
+    with pytest.raises(RecordingStopped, match="no such table") as first:
+        await recorder.settle(durable=True)
+    with pytest.raises(RecordingStopped) as second:
+        recorder.write("", EvaluateRequested())
+    with pytest.raises(RecordingStopped) as third:
+        recorder.end(Outcome("failed", "error_StoreError"))
+
+    assert str(first.value) == str(second.value) == str(third.value)
+    store.close()
