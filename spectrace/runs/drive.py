@@ -6,6 +6,7 @@ it is flushed.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Protocol as Port
 from typing import TypeVar, assert_never
 
@@ -44,7 +45,7 @@ from spectrace.core.events import (
     ResetRequested,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.types import Attempt, Effect, Evaluation, NeedsModel, Usage
+from spectrace.core.types import Attempt, Completion, Effect, Evaluation, NeedsModel, Usage
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.runs.sources import Source
 
@@ -225,20 +226,13 @@ class Driver:
         return Acted(answer.observation, request, answer.before, answer.after)
 
     async def _reset(self, lane: str, command: Reset) -> Began | NeedsModel:
-        if command.supplied is None:
-            self._pending[lane] = self._log.write(lane, ResetRequested(seed=command.seed))
-        request = self._pending[lane]
-        await self._log.settle(durable=False)
-        try:
-            answer = await self._source.reset(lane, request, command.seed, command.supplied)
-        except EnvironmentFailed as failure:
-            seq = self._log.write(
-                lane,
-                ResetFailed(
-                    request=request, kind=failure.kind, error=str(failure), latency_us=None, source=self._origin
-                ),
-            )
-            raise CommandFailed("reset", failure.kind, str(failure), seq) from failure
+        request, answer = await self._ask(
+            lane,
+            command.supplied,
+            ResetRequested(seed=command.seed),
+            ResetFailed,
+            lambda request: self._source.reset(lane, request, command.seed, command.supplied),
+        )
         if isinstance(answer, NeedsModel):
             return answer
         self._log.write(
@@ -255,20 +249,13 @@ class Driver:
         return Began(answer.opening, answer.fingerprint)
 
     async def _evaluate(self, lane: str, command: Evaluate) -> Evaluation | NeedsModel:
-        if command.supplied is None:
-            self._pending[lane] = self._log.write(lane, EvaluateRequested())
-        request = self._pending[lane]
-        await self._log.settle(durable=False)
-        try:
-            answer = await self._source.evaluate(lane, request, command.supplied)
-        except EnvironmentFailed as failure:
-            seq = self._log.write(
-                lane,
-                EvaluateFailed(
-                    request=request, kind=failure.kind, error=str(failure), latency_us=None, source=self._origin
-                ),
-            )
-            raise CommandFailed("evaluate", failure.kind, str(failure), seq) from failure
+        request, answer = await self._ask(
+            lane,
+            command.supplied,
+            EvaluateRequested(),
+            EvaluateFailed,
+            lambda request: self._source.evaluate(lane, request, command.supplied),
+        )
         if isinstance(answer, NeedsModel):
             return answer
         self._log.write(
@@ -283,6 +270,27 @@ class Driver:
             ),
         )
         return answer.evaluation
+
+    async def _ask(
+        self,
+        lane: str,
+        supplied: Completion | None,
+        question: ResetRequested | EvaluateRequested,
+        failed: type[ResetFailed | EvaluateFailed],
+        ask: Callable[[int], Awaitable[T | NeedsModel]],
+    ) -> tuple[int, T | NeedsModel]:
+        """Ask the environment what changes nothing outside it; return the question's number and the answer."""
+        if supplied is None:
+            self._pending[lane] = self._log.write(lane, question)
+        request = self._pending[lane]
+        await self._log.settle(durable=False)
+        try:
+            return request, await ask(request)
+        except EnvironmentFailed as failure:
+            error, source = str(failure), self._origin
+            body = failed(request=request, kind=failure.kind, error=error, latency_us=None, source=source)
+            what = failed.TYPE.partition(".")[0]
+            raise CommandFailed(what, failure.kind, error, self._log.write(lane, body)) from failure
 
 
 def _generate_failed(command: Generate, request: int, failure: ModelFailed, origin: str) -> GenerateFailed:
