@@ -11,6 +11,7 @@ from itertools import islice
 
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.lines import plain
+from spectrace.audit.reading import read_events
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
 from spectrace.core.fold import tally
 from spectrace.errors import StoreError, UsageError
@@ -130,10 +131,10 @@ def _tests(filters: Filters) -> list[Test]:
     if filters.rejected:
         tests.append(lambda one, _: one.rejections > 0)
     if filters.tool:
-        tests.append(lambda one, store: any(_uses(event, filters.tool) for event in store.read(one.episode)))
+        tests.append(lambda one, store: any(_uses(event, filters.tool) for event in read_events(store, one.episode)))
     if filters.grep is not None:
         wanted = filters.grep.casefold()
-        tests.append(lambda one, store: any(wanted in text for text in _texts(store.read(one.episode))))
+        tests.append(lambda one, store: any(wanted in text for text in _texts(read_events(store, one.episode))))
     return tests
 
 

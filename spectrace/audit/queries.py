@@ -27,12 +27,13 @@ from spectrace.audit.answers import (
 )
 from spectrace.audit.batches import run_summaries
 from spectrace.audit.lines import line, plain, tool_name
+from spectrace.audit.reading import Unread, read_events, require_start, unread
 from spectrace.audit.why import segment_starts, why_items
 from spectrace.core.deeds import Deed, changes_state, deeds
 from spectrace.core.events import Event, GenerateRequested
 from spectrace.core.fold import Episode, fold
 from spectrace.core.types import Message
-from spectrace.errors import UsageError
+from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store.event_store import StoredEvent
 from spectrace.store.listing import Listable
 from spectrace.store.sql import open_store
@@ -45,6 +46,7 @@ __all__ = [
     "Reader",
     "RejectionCount",
     "RunSummary",
+    "Unread",
     "WhyItem",
     "WhyStep",
     "open_reader",
@@ -97,15 +99,21 @@ class Reader:
 
     def episode(self, episode: str) -> Episode:
         """Return an episode as its events tell it."""
-        return fold(self.store.read(episode))
+        return fold(self.events(episode))
 
     def events(self, episode: str, start: int = 0) -> list[Event]:
-        """Return the events themselves."""
-        return list(self.store.read(episode, start))
+        """Return the events themselves, from event 0 on only if that one can be read."""
+        found = list(read_events(self.store, episode, start))
+        return found if start else list(require_start(episode, found))
+
+    def unread(self, episode: str) -> list[Unread]:
+        """Return which events are missing, or have lost their bodies."""
+        expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
+        return unread(episode, list(read_events(self.store, episode)), expected, told_from=False)
 
     def timeline(self, episode: str, start: int = 0) -> list[EventLine]:
         """Return one line for each event from `start` on."""
-        return [line(event) for event in self.store.read(episode, start)]
+        return [line(event) for event in read_events(self.store, episode, start)]
 
     def event(self, episode: str, seq: int) -> EventDetail:
         """Return one event in full."""
@@ -114,7 +122,7 @@ class Reader:
 
     def details(self, episode: str) -> Iterator[EventDetail]:
         """Yield every event in full."""
-        for event, stored in zip(self.store.read(episode), self.store.stored(episode), strict=True):
+        for event, stored in zip(read_events(self.store, episode), self.store.stored(episode), strict=True):
             yield _detail(event, stored)
 
     def prompt(self, episode: str, seq: int) -> tuple[Message, ...]:
@@ -129,14 +137,27 @@ class Reader:
             )
         return event.body.messages
 
-    def why(self, episode: str, seq: int | None = None) -> list[WhyItem]:
-        """Return the reviews that did not accept everything; with `seq`, the review of the segment that it lies in."""
-        events = self.events(episode)
+    def why(self, episode: str, seq: int | None = None, *, lost: list[Unread] | None = None) -> list[WhyItem]:
+        """Return the reviews that did not accept everything; with `seq`, the review of the segment that it lies in.
+
+        `lost` is told what cannot be read: the answer is incomplete then. Without it that is a StoreError.
+        """
+        events = self._told(episode, lost)
+        if not events:
+            return []
+        try:
+            return self._why(episode, seq, events)
+        except (LookupError, ValueError):  # an event that it is made from is among the lost
+            if not lost:
+                raise
+            return []
+
+    def _why(self, episode: str, seq: int | None, events: Sequence[Event]) -> list[WhyItem]:
         items = why_items(events)
         if seq is None:
             return [item for item in items if item.decision != "accept"]
-        if not 0 <= seq < len(events):
-            raise UsageError(f"episode {episode} has the events 0 to {len(events) - 1}, not {seq}.")
+        if not 0 <= seq <= events[-1].seq:
+            raise UsageError(f"episode {episode} has the events 0 to {events[-1].seq}, not {seq}.")
         begun = [segment for segment, start in segment_starts(events).items() if start <= seq]
         found = [item for item in items if begun and item.segment == begun[-1]]
         if not found:
@@ -144,19 +165,27 @@ class Reader:
             raise UsageError(f"event {seq} of {episode} lies in {where}: there is no verdict to explain.")
         return found
 
-    def rejections(self, by: Sequence[str] = ("category",), filters: Filters | None = None) -> list[RejectionCount]:
+    def rejections(
+        self,
+        by: Sequence[str] = ("category",),
+        filters: Filters | None = None,
+        *,
+        lost: list[Unread] | None = None,
+    ) -> list[RejectionCount]:
         """Count rejections, and unusable reviews apart from them, by category, tool, env or cause; most first.
 
         Re-verifications judge the same drafts again: they are left out unless `filters.protocol` asks for them.
+        `lost` is told what cannot be read, see `why`.
         """
         unknown = [name for name in by if name not in REJECTIONS_BY]
         if unknown:
-            raise UsageError(f"rejections are counted by {', '.join(REJECTIONS_BY)}; not by {', '.join(unknown)}.")
+            named = ", ".join(repr(name) for name in unknown)
+            raise UsageError(f"rejections are counted by {', '.join(REJECTIONS_BY)}; not by {named}.")
         counts: Counter[tuple[str, ...]] = Counter()
         where: dict[tuple[str, ...], list[tuple[str, int]]] = {}
         for one in self.iter_episodes(filters):
             again = one.protocol == "reverify" and "reverify" not in (filters or Filters()).protocol
-            for item in self.why(one.episode) if (one.rejections or one.unusable) and not again else ():
+            for item in self._counted(one, lost) if not again else ():
                 key = tuple(_rejection_key(name, one, item) for name in by)
                 counts[key] += 1
                 where.setdefault(key, []).append((one.episode, item.verdict_seq))
@@ -173,24 +202,62 @@ class Reader:
         return found
 
     def actions(
-        self, filters: Filters | None = None, *, reads: bool = False, episodes: Collection[str] | None = None
+        self,
+        filters: Filters | None = None,
+        *,
+        reads: bool = False,
+        episodes: Collection[str] | None = None,
+        lost: list[Unread] | None = None,
     ) -> Iterator[Deed]:
         """Yield the ledger: what changed or may have changed something, what was drafted to and never ran.
 
-        `filters.tool` chooses the actions of that tool. Plain reads are left out unless asked for.
+        `filters.tool` chooses the actions of that tool. Plain reads are left out unless asked for. `lost` is told what
+        cannot be read, and the ledger goes on; without it that is a StoreError.
         """
         filters = filters or Filters()
         for one in self.iter_episodes(replace(filters, tool=())):
             if episodes is not None and one.episode not in episodes:
                 continue
-            for deed in deeds(self.store.read(one.episode)):
+            for deed in self._deeds(one.episode, lost):
                 fits = not filters.tool or deed.tool in filters.tool
                 if fits and (reads or changes_state(deed)):
                     yield deed
 
+    def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
+        events = self._told(episode, lost)
+        try:
+            return deeds(events)
+        except (LookupError, ValueError):  # an event that it is made from is among the lost
+            if not lost:
+                raise
+            return []
+
+    def _counted(self, one: EpisodeSummary, lost: list[Unread] | None) -> list[WhyItem]:
+        """Return the reviews to count; an episode whose totals say that there is none is not read."""
+        return self.why(one.episode, lost=lost) if one.rejections or one.unusable else []
+
+    def _told(self, episode: str, lost: list[Unread] | None) -> list[Event]:
+        """Return the events that an account is made from; what cannot be read of them goes to `lost`."""
+        expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
+        try:
+            events = self.events(episode)
+        except EpisodeNotFound:
+            raise
+        except StoreError as error:
+            if lost is None:
+                raise
+            lost.append(Unread(episode, None, str(error)))
+            return []
+        missing = unread(episode, events, expected)
+        if missing and lost is None:
+            raise StoreError(missing[0].detail)
+        if lost is not None:
+            lost += missing
+        return events
+
     def _event(self, episode: str, seq: int) -> Event:
         row = self.store.row(episode)
-        found = next(iter(self.store.read(episode, seq)), None) if 0 <= seq < row.events else None
+        found = next(iter(read_events(self.store, episode, seq)), None) if 0 <= seq < row.events else None
         if found is None or found.seq != seq:
             raise UsageError(f"episode {episode} has the events 0 to {row.events - 1}, not {seq}.")
         return found

@@ -6,14 +6,20 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.queries import open_reader
+from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, json_option, moment
+from spectrace.cli.select import named, require_runs
 from spectrace.config import database_url
 from spectrace.core.deeds import Deed
 from spectrace.core.types import Effect
+from spectrace.errors import UsageError
+from spectrace.settings import meant
 
 OUTCOMES = ("ok", "error", "indeterminate", "never")
+
+AUTHORITIES = ("verdict", "repair", "actor", "read", "reply", "unreviewed", "speculative", "person", "unknown")
 
 _COLUMNS = (
     Column("event"),
@@ -47,7 +53,7 @@ def command() -> None:
     "--authority",
     multiple=True,
     metavar="KIND",
-    help="verdict, repair, actor, read, reply, unreviewed, speculative, person, unknown, or a whole one (verdict:28).",
+    help=f"{', '.join(AUTHORITIES)}, or a whole one (verdict:28).",
 )
 @click.option("--outcome", multiple=True, type=click.Choice(OUTCOMES), help="never: drafted, and it did not run.")
 @click.option("--run", multiple=True, metavar="NAME", help="Only in this named run.")
@@ -55,7 +61,9 @@ def command() -> None:
 @click.option("--until", metavar="TIME", help="Asked, or else drafted, before this time.")
 @db_option
 @json_option
+@click.pass_context
 def actions(
+    ctx: click.Context,
     episodes: Sequence[str],
     tool: tuple[str, ...],
     env: tuple[str, ...],
@@ -71,24 +79,35 @@ def actions(
 ) -> None:
     """List every action that changed or may have changed something, or was drafted to, with its authority."""
     low, high = moment(since), moment(until)
+    _require_authorities(authority)
+    lost: list[Unread] = []
     with open_reader(database_url(db)) as reader:
-        names = {reader.resolve(name) for name in episodes}
+        chosen = Filters(env=env, tool=tool, run=run, until=high, sort="started_at")
+        require_runs(reader, chosen)
+        names = set(named(reader, episodes))
         found = [
             deed
-            for deed in reader.actions(
-                Filters(env=env, tool=tool, run=run, until=high, sort="started_at"),
-                reads=Effect.READ in effect,
-                episodes=names or None,
-            )
+            for deed in reader.actions(chosen, reads=Effect.READ in effect, episodes=names or None, lost=lost)
             if (not effect or deed.effect_declared in effect)
             and (not authority or _has_authority(deed, authority))
             and (not outcome or deed.outcome in outcome)
             and _within(deed, low, high)
         ]
     if as_json:
-        document.write("actions", [item(deed) for deed in found])
-    else:
+        document.write("audit-actions", [item(deed) for deed in found])
+    elif found or not lost:
         show(found)
+    ctx.exit(console.lost(lost))
+
+
+def _require_authorities(wanted: Sequence[str]) -> None:
+    for given in wanted:
+        kind = given.partition(":")[0]
+        if kind not in AUTHORITIES:
+            raise UsageError(
+                f"no authority is called {given!r}{meant(kind, AUTHORITIES)}; there are {', '.join(AUTHORITIES)}, or a "
+                "whole one such as verdict:28."
+            )
 
 
 def _has_authority(deed: Deed, wanted: Sequence[str]) -> bool:

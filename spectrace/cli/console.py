@@ -19,11 +19,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from spectrace.audit.reading import Unread
 from spectrace.audit.visible import one_line, visible
 
 _PIPE_WIDTH = 1000
 """Nobody watches a pipe: lines stay whole for grep."""
 _RULE_WIDTH = 100
+_UNKNOWN = 3
 _STYLES: Mapping[str, str] = {
     "": "",
     "error": "bold red",
@@ -91,6 +93,13 @@ def say(words: str, style: str = "") -> None:
     """Write a paragraph to stderr."""
     console = err()
     console.print(text((words, style), lines=True), soft_wrap=not console.is_terminal)
+
+
+def lost(found: Sequence[Unread]) -> int:
+    """Write to stderr what could not be read; return the exit code that says so (unknown), or 0 where all was read."""
+    for detail in dict.fromkeys(one.detail for one in found):
+        say(f"Incomplete: {detail}", style="error")
+    return _UNKNOWN if found else 0
 
 
 def line(*spans: Span, indent: int = 0, hang: int = 0) -> None:

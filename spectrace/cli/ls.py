@@ -9,6 +9,7 @@ from spectrace.audit.queries import open_reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.select import require_runs
 from spectrace.config import database_url
 
 _SHOWN = 50
@@ -48,6 +49,7 @@ def command(
     most = (None if as_json else _SHOWN) if limit is None else limit or None
     asked = replace(filters, sort=sort, after=after, limit=None if most is None else most + 1)
     with open_reader(database_url(db)) as reader:
+        require_runs(reader, filters)
         found = reader.episodes(asked)
     shown = found if most is None else found[:most]
     if as_json:

@@ -4,9 +4,11 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.queries import REJECTIONS_BY, open_reader
+from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
 from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.select import require_runs
 from spectrace.config import database_url
 
 
@@ -21,11 +23,14 @@ from spectrace.config import database_url
 @filter_options()
 @db_option
 @json_option
-def command(by: str, db: str | None, *, filters: Filters, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, by: str, db: str | None, *, filters: Filters, as_json: bool) -> None:
     """Count rejections, and beside them reviews that could not be used."""
+    lost: list[Unread] = []
     names = [name.strip() for name in by.split(",")]
     with open_reader(database_url(db)) as reader:
-        found = reader.rejections(names, filters)
+        require_runs(reader, filters)
+        found = reader.rejections(names, filters, lost=lost)
     if as_json:
         document.write(
             "rejections",
@@ -40,7 +45,7 @@ def command(by: str, db: str | None, *, filters: Filters, as_json: bool) -> None
                 for one in found
             ],
         )
-        return
+        ctx.exit(console.lost(lost))
     columns = [
         *(Column(name) for name in names),
         Column("n", right=True),
@@ -48,6 +53,7 @@ def command(by: str, db: str | None, *, filters: Filters, as_json: bool) -> None
         Column("example"),
     ]
     rows: list[list[console.Cell]] = [[*one.key, one.n, one.episodes, (one.example, "name")] for one in found]
-    console.table(columns, rows, "Nothing was rejected.")
+    console.table(columns, rows, "Nothing was rejected." if not lost else "No rejection can be read.")
     if found:
         console.say("`spectrace why EXAMPLE` tells one of them.", style="dim")
+    ctx.exit(console.lost(lost))

@@ -5,7 +5,8 @@ import click
 from spectrace.audit.answers import WhyItem
 from spectrace.audit.lines import plain
 from spectrace.audit.queries import open_reader
-from spectrace.cli import document, story
+from spectrace.audit.reading import Unread
+from spectrace.cli import console, document, story
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.select import event_of
 from spectrace.config import database_url
@@ -15,16 +16,19 @@ from spectrace.config import database_url
 @click.argument("event", metavar="EP[:SEQ]")
 @db_option
 @json_option
-def command(event: str, db: str | None, *, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, event: str, db: str | None, *, as_json: bool) -> None:
     """Explain every rejection of an episode, or the review that event SEQ belongs to."""
     name, seq = event_of(event)
+    lost: list[Unread] = []
     with open_reader(database_url(db)) as reader:
         episode = reader.resolve(name)
-        items = reader.why(episode, seq)
+        items = reader.why(episode, seq, lost=lost)
         if as_json:
             document.write("why", [item(one) for one in items])
-        else:
+        elif items or not lost:
             story.tell(reader.episode(episode), items)
+    ctx.exit(console.lost(lost))
 
 
 def item(one: WhyItem) -> dict[str, object]:

@@ -1,4 +1,11 @@
+import json
+
 import pytest
+
+from spectrace.cli.audit import AUTHORITIES
+from spectrace.store.sql import open_store
+from tests.damage import damage
+from tests.shop_log import recorded
 
 CONTRACT = (
     "episode seq tool arguments effect_declared effect_by drafted_at held_seq verdict_seq authority reviewer_model "
@@ -49,3 +56,60 @@ def test_people_see_the_action_with_its_authority(line, episode):
 
     assert f"{episode}:30" in row
     assert 'cancel_order {"order_id": "W200"}' in row
+
+
+def test_the_document_names_the_whole_command(line, episode):
+    assert json.loads(line("audit", "actions", "--json").stdout)["schema"] == "spectrace.audit-actions.v1"
+
+
+def test_ids_are_read_from_stdin(line, episode):
+    assert len(json.loads(line("audit", "actions", "-", "--json", input=f"{episode[:8]}\n").stdout)["items"]) == 3
+    assert line("audit", "actions", "-", input="").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--run", "frist"], "no run is named 'frist' (did you mean first?)"),
+        (["--authority", "nope"], "no authority is called 'nope'"),
+        (["--authority", "verdit:28"], "did you mean verdict?"),
+    ],
+)
+def test_a_misspelt_name_is_refused_instead_of_answered_with_nothing(line, episode, options, words):
+    result = line("audit", "actions", *options)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in result.stderr
+
+
+def test_every_authority_may_be_asked_for(line, episode):
+    for kind in AUTHORITIES:
+        assert line("audit", "actions", "--authority", kind).exit_code == 0
+
+
+@pytest.fixture
+def damaged(line, episode):
+    """A damaged episode beside a sound one."""
+    store = open_store("spectrace.db")
+    sound = recorded(store)
+    store.close()
+    damage("spectrace.db", "UPDATE events SET payload = x'0011' WHERE key & 1048575 = 10 AND key < (2 << 20)")
+    return episode, sound
+
+
+def test_a_damaged_episode_is_named_and_the_ledger_goes_on(line, damaged):
+    broken, sound = damaged
+    result = line("audit", "actions", "--json")
+
+    assert result.exit_code == 3
+    assert {item["episode"] for item in json.loads(result.stdout)["items"]} == {sound}
+    assert result.stderr.startswith(f"Incomplete: event 10 of {broken} cannot be read: ")
+    assert f"`spectrace verify {broken}`" in result.stderr
+
+
+def test_a_ledger_that_lacks_a_draft_is_not_called_empty(line, episode):
+    damage("spectrace.db", "DELETE FROM events WHERE (key & 1048575) = 5")
+    result = line("audit", "actions")
+
+    assert (result.exit_code, "No action is on the ledger" in result.stdout) == (3, False)
+    assert f"event 5 of {episode} is missing" in result.stderr

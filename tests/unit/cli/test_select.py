@@ -1,10 +1,12 @@
 import io
+import re
 
 import pytest
 
 from spectrace.audit.queries import Filters, Reader
-from spectrace.cli.select import chosen, event_of
+from spectrace.cli.select import chosen, event_of, require_runs
 from spectrace.errors import EpisodeNotFound, UsageError
+from spectrace.runs.live import Labels
 from spectrace.store.memory import MemoryEventStore
 from tests.shop_log import recorded
 
@@ -31,7 +33,32 @@ def test_filters_choose(log):
     reader, ids = log
 
     assert chosen(reader, [], False, Filters(rejected=True)) == ids
-    assert chosen(reader, [], False, Filters(task=("other",))) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "words"),
+    [
+        (Filters(task=("other",)), "no episode passes --task other;"),
+        (Filters(labels=(("a", "b"),), grep="x y", since=0), "--label a=b --grep 'x y' --since 1970-01-01T00:00:00Z;"),
+        (Filters(run=("typo",)), "no run is named 'typo'; `spectrace runs`"),
+    ],
+)
+def test_choosing_nothing_is_refused_with_what_was_asked(log, filters, words):
+    with pytest.raises(UsageError, match=re.escape(words)):
+        chosen(log[0], [], False, filters)
+
+
+def test_all_of_an_empty_log_is_refused():
+    with pytest.raises(UsageError, match=r"no episode passes --all \(there is none"):
+        chosen(Reader(MemoryEventStore()), [], True, Filters())
+
+
+def test_a_misspelt_run_is_met_with_the_nearest_name():
+    store = MemoryEventStore()
+    recorded(store, labels=Labels(run="first"))
+
+    with pytest.raises(UsageError, match=re.escape("did you mean first?")):
+        require_runs(Reader(store), Filters(run=("frist",)))
 
 
 def test_a_dash_reads_ids_from_stdin(log, monkeypatch):
@@ -69,6 +96,12 @@ def test_a_prefix_that_fits_nothing_is_refused(log):
 @pytest.mark.parametrize(("text", "parts"), [("ab", ("ab", None)), ("ab:0", ("ab", 0)), ("ab:41", ("ab", 41))])
 def test_an_event_is_an_episode_and_a_number(text, parts):
     assert event_of(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", ":5", ":"])
+def test_an_episode_without_a_name_is_refused(text):
+    with pytest.raises(UsageError, match="its id or a unique prefix"):
+        event_of(text)
 
 
 @pytest.mark.parametrize("text", ["ab:", "ab:x", "ab:-1", "ab:1:2", "ab:٣"])

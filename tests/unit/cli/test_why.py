@@ -1,3 +1,6 @@
+import pytest
+
+from tests.damage import damage
 from tests.shop_log import REASON
 
 CONTRACT = (
@@ -33,3 +36,22 @@ def test_people_are_told_a_story(line, episode):
 
 def test_an_event_outside_every_segment_is_refused(line, episode):
     assert line("why", f"{episode}:1").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "UPDATE events SET payload = NULL, salt = NULL WHERE (key & 1048575) = 10",
+        "UPDATE events SET payload = x'0011' WHERE (key & 1048575) = 10",
+        "DELETE FROM events WHERE (key & 1048575) = 10",
+        "DELETE FROM events WHERE (key & 1048575) = 5",
+        "DELETE FROM events",
+    ],
+)
+def test_a_rejection_that_cannot_be_read_is_not_denied(line, episode, loss):
+    damage("spectrace.db", loss)
+    result = line("why", episode)
+
+    assert (result.exit_code, "Nothing was rejected" in result.output) == (3, False)
+    assert f"`spectrace verify {episode}`" in result.stderr
+    assert "bug" not in result.stderr

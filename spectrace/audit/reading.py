@@ -1,0 +1,89 @@
+"""Reading an episode whose record may be damaged: nothing that cannot be read is passed over in silence.
+
+What is gone is told as `Unread`: an answer that was made without it is incomplete, and its command exits with 3.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spectrace.audit.integrity import verify_episode
+from spectrace.core.events import EpisodeStarted, Event, GenerateRequested, Unknown
+from spectrace.errors import EpisodeNotFound, StoreError
+from spectrace.store.event_store import EventStore
+
+_GONE = "null"
+"""The text of a body that is gone (`Unknown.body`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What of an episode cannot be read; the text names the event, and what to do."""
+
+    episode: str
+    seq: int | None
+    """None where more than one event is concerned, or none can be named."""
+    detail: str
+
+
+def read_events(store: EventStore, episode: str, start: int = 0) -> Iterator[Event]:
+    """Yield an episode's events; an error names the episode, the event and what to do."""
+    try:
+        yield from store.read(episode, start)
+    except EpisodeNotFound:
+        raise
+    except StoreError as error:
+        said = str(error).rstrip(".")
+        if episode not in said:
+            bad = verify_episode(store, episode).first_bad_seq
+            said = f"{f'episode {episode}' if bad is None else f'event {bad} of {episode}'} cannot be read: {said}"
+        raise type(error)(f"{said}. {_verify(episode)} says how far it is whole.") from error
+
+
+def require_start(episode: str, events: Sequence[Event]) -> Sequence[Event]:
+    """Return the events, whose first is episode.started: everything that is told of an episode begins with it."""
+    if not events or not isinstance(events[0].body, EpisodeStarted):
+        found = "no event is there" if not events else f"event {events[0].seq} ({events[0].type}) is the first readable"
+        if events and events[0].seq == 0:
+            found = f"the body of event 0 ({events[0].type}) is missing, or of a newer version"
+        raise StoreError(
+            f"episode {episode} cannot be told: it begins with episode.started, and {found}. "
+            f"{_verify(episode)} says what is wrong."
+        )
+    return events
+
+
+def unread(episode: str, events: Sequence[Event], expected: int, *, told_from: bool = True) -> list[Unread]:
+    """Return what is missing among all the events of an episode that has `expected` of them.
+
+    With `told_from` also what only a newer spectrace can read, but no prompts: no account is made from those.
+    """
+    found: list[Unread] = []
+    there = {event.seq for event in events}
+    gaps = [seq for seq in range(max(expected, max(there, default=-1) + 1)) if seq not in there]
+    if gaps:
+        named = ", ".join(map(str, gaps[:5])) + (f" and {len(gaps) - 5} more" if len(gaps) > 5 else "")  # noqa: PLR2004 - enough to look
+        what = (
+            f"event {named} of {episode} is missing" if len(gaps) == 1 else f"events {named} of {episode} are missing"
+        )
+        found.append(Unread(episode, gaps[0] if len(gaps) == 1 else None, f"{what}. {_verify(episode)} says more."))
+    for event in events:
+        if not isinstance(event.body, Unknown) or (told_from and event.type == GenerateRequested.TYPE):
+            continue
+        if event.body.body == _GONE:
+            why = "its body is missing"
+        elif told_from:
+            why = f"version {event.body.version} of it is not known to this spectrace"
+        else:
+            continue
+        found.append(
+            Unread(
+                episode,
+                event.seq,
+                f"event {event.seq} ({event.type}) of {episode} cannot be read: {why}. {_verify(episode)} says more.",
+            )
+        )
+    return found
+
+
+def _verify(episode: str) -> str:
+    return f"`spectrace verify {episode}`"
