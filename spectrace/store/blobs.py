@@ -132,7 +132,7 @@ def resolved(value: object, blobs: Mapping[str, bytes]) -> object:
 def _text(digest: str, codec: str, blobs: Mapping[str, bytes]) -> str:
     data = blobs.get(digest)
     if data is None:
-        raise StoreError(f"blob {digest} is missing from the database: `spectrace verify` lists what it belongs to.")
+        raise StoreError(f"blob {digest} is missing from the database.")
     if hashlib.sha256(data).digest() != digest_bytes(digest):
         raise StoreError(f"blob {digest} holds other bytes than its name says: it was altered or damaged.")
     try:

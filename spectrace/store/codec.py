@@ -78,9 +78,7 @@ def parse(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise StoreError(
-            f"a stored body is not JSON ({error}): it was altered or damaged; `spectrace verify`."
-        ) from error
+        raise StoreError(f"the stored body is not JSON ({error}): it was altered or damaged.") from error
 
 
 def known(type_: str, version: int) -> type[Body] | None:

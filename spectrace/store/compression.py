@@ -53,7 +53,9 @@ def unpack(codec: int, data: bytes) -> bytes:
     try:
         return _decompressor(0 if codec == ZSTD else codec - DICTIONARY).decompress(data)
     except zstandard.ZstdError as error:
-        raise StoreError(f"a row of codec {codec} cannot be unpacked ({error}): it was altered or damaged.") from error
+        raise StoreError(
+            f"the stored bytes (codec {codec}) cannot be unpacked ({error}): they were altered or damaged."
+        ) from error
 
 
 def _smaller(codec: int, packed: bytes, data: bytes) -> tuple[int, bytes]:

@@ -6,14 +6,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from spectrace.core.events import GenerateRequested
-from spectrace.errors import EpisodeNotFound, StoreError
+from spectrace.errors import EpisodeNotFound, NewerSchema, StoreError
 from spectrace.store import tables
 from spectrace.store.blobs import digest_bytes
 from spectrace.store.codec import Lifted
 from spectrace.store.compression import unpack
 from spectrace.store.database import Database, shown
 from spectrace.store.names import Names
-from spectrace.store.rows import Row
+from spectrace.store.rows import Damage, Row, unreadable
 from spectrace.store.statements import SEQ_MASK, key
 
 _BATCH = 500
@@ -71,7 +71,10 @@ class LogReader:
             try:
                 rows.append(self.row(connection, row))
             except StoreError as error:
-                return rows, error
+                number = row.key >> tables.SEQ_BITS
+                named = sa.select(tables.episodes.c.episode).where(tables.episodes.c.number == number)
+                episode = str(connection.scalar(named) or f"episode number {number}")
+                return rows, unreadable(episode, row.key & SEQ_MASK, error)
         return rows, None
 
     def row(self, connection: sa.Connection, row: "sa.Row[tuple[object, ...]]") -> Row:
@@ -98,5 +101,14 @@ class LogReader:
             for first in range(0, len(keys), _BATCH):
                 query = sa.select(column, tables.blobs.c.codec, tables.blobs.c.bytes)
                 for digest, codec, data in connection.execute(query.where(column.in_(keys[first : first + _BATCH]))):
-                    found[wanted[digest]] = unpack(codec, data)
+                    found[wanted[digest]] = _unpacked(wanted[digest], codec, data)
         return found
+
+
+def _unpacked(digest: str, codec: int, data: bytes) -> bytes:
+    try:
+        return unpack(codec, data)
+    except NewerSchema:
+        raise
+    except StoreError as error:
+        raise Damage(f"blob {digest}: {error}") from error

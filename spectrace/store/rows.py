@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from spectrace.core.digest import first_link, header_bytes, next_link
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Event, GenerateRequested, Unknown
-from spectrace.errors import StoreError
+from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import TextReferences, references, resolved
 from spectrace.store.codec import BodyEncoder, Lifted, decode, known, message_of, parse
 from spectrace.store.event_store import Pending, StoredEvent
@@ -18,11 +18,25 @@ from spectrace.store.messages import MessageReader, MessageWriter
 SALT_BYTES = 16
 Salts = Callable[[], bytes]
 FetchBlobs = Callable[[set[str]], Mapping[str, bytes]]
+"""Returns the blobs that are there; raises Damage for one that cannot be unpacked."""
+
+_Value = tuple[type[Body] | None, object]
+"""A row's class and its body as JSON; both None where it is erased or unknown."""
 
 
 def random_salt() -> bytes:
     """Return a fresh salt: without it, an erased body could be guessed from its proof."""
     return os.urandom(SALT_BYTES)
+
+
+class Damage(StoreError):
+    """Something stored cannot be read; the text names it. Caught by whoever knows better where it belongs."""
+
+
+def unreadable(episode: str, seq: int, error: Exception) -> StoreError:
+    """Return the error that names an event which cannot be read, and why."""
+    said = f"event {seq} of {episode} cannot be read: {error}"
+    return NewerSchema(said) if isinstance(error, NewerSchema) else Damage(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +139,38 @@ class EpisodeReader:
 
     def events(self, rows: Sequence[Row]) -> Iterator[Event]:
         """Yield the rows' events; erased and unknown ones as `Unknown`."""
-        values = [self._value(row) for row in rows]
-        texts = self._texts(values)
-        for row, (cls, value) in zip(rows, values, strict=True):
+        values, damage = self._values(rows)
+        for row, (cls, value), texts in zip(rows, values, self._texts(rows, values), strict=False):
             yield Event(self._episode, row.seq, row.lane, row.at, self._body(row, cls, value, texts))
+        if damage is not None:
+            raise damage
 
-    def _value(self, row: Row) -> tuple[type[Body] | None, object]:
-        cls = known(row.type, row.version)
-        return (cls, parse(row.body)) if cls is not None and row.body is not None else (None, None)
+    def _values(self, rows: Sequence[Row]) -> tuple[list[_Value], StoreError | None]:
+        """Return the bodies as JSON up to the first that is none, and why: those before it can be read."""
+        values: list[_Value] = []
+        for row in rows:
+            cls = known(row.type, row.version)
+            try:
+                values.append((cls, parse(row.body)) if cls is not None and row.body is not None else (None, None))
+            except StoreError as error:
+                return values, unreadable(self._episode, row.seq, error)
+        return values, None
 
-    def _texts(self, values: Iterable[tuple[object, object]]) -> Mapping[str, bytes]:
-        digests = {digest for _, value in values for digest in references(value)}
-        return self._blobs(digests) if digests else {}
+    def _texts(self, rows: Sequence[Row], values: Sequence[_Value]) -> Iterator[Mapping[str, bytes]]:
+        """Yield each row's blobs: fetched at once, or one row's after the other to find whose is damaged."""
+        wanted = [set(references(value)) for _, value in values]
+        together = set().union(*wanted)
+        try:
+            found = self._blobs(together) if together else {}
+        except Damage:
+            for row, digests in zip(rows, wanted, strict=False):
+                try:
+                    one = self._blobs(digests) if digests else {}
+                except Damage as error:
+                    raise unreadable(self._episode, row.seq, error) from error
+                yield one
+        else:
+            yield from (found for _ in wanted)
 
     def _body(self, row: Row, cls: type[Body] | None, value: object, texts: Mapping[str, bytes]) -> Body | Unknown:
         if cls is None:
@@ -150,7 +184,7 @@ class EpisodeReader:
                 value["messages"] = spelled
             return decode(cls, row.version, row.lifted, value)
         except (StoreError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise StoreError(f"event {row.seq} of {self._episode}: {error}") from error
+            raise unreadable(self._episode, row.seq, error) from error
 
     def _spell(self, reference: object) -> list[object] | None:
         """Return the messages, or None where one of them was erased."""
@@ -163,12 +197,16 @@ class EpisodeReader:
             return None
 
     def _learn(self, rows: Sequence[Row]) -> None:
-        values = [self._value(row) for row in rows]
-        texts = self._texts(values)
-        for _, value in values:
-            whole = resolved(value, texts)
+        values, damage = self._values(rows)
+        for row, (_, value), texts in zip(rows, values, self._texts(rows, values), strict=False):
+            try:
+                whole = resolved(value, texts)
+            except StoreError as error:
+                raise unreadable(self._episode, row.seq, error) from error
             if isinstance(whole, dict):
                 self._messages.learn(whole.get("messages"))
+        if damage is not None:
+            raise damage
 
 
 def _without_messages(event: Event) -> Event:

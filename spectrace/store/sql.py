@@ -23,7 +23,7 @@ from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_episode_id, not_found
 from spectrace.store.process import Process, is_dead, this_process
-from spectrace.store.rows import EpisodeChain, EpisodeReader, Row, Salts, messages_of, random_salt
+from spectrace.store.rows import Damage, EpisodeChain, EpisodeReader, Row, Salts, messages_of, random_salt
 from spectrace.store.statements import Statements, key
 
 LEASE_US = 60_000_000
@@ -187,8 +187,11 @@ class SqlEventStore:
                 yield from rows
 
         reader = EpisodeReader(episode, self.log.blobs, earlier)
-        for rows in self.log.batches(number, start):
-            yield from reader.events(rows)
+        try:
+            for rows in self.log.batches(number, start):
+                yield from reader.events(rows)
+        except Damage as error:
+            raise StoreError(f"{error} `spectrace verify {episode}` says what of it is whole.") from error
 
     def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
         """Yield an episode's events as their bytes."""

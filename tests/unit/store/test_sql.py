@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from spectrace.core.digest import body_proof, first_link, link_over
 from spectrace.core.events import Event, ResetRequested, Unknown
 from spectrace.errors import Conflict, NewerSchema, StoreError
 from spectrace.store import tables
+from spectrace.store.blobs import references
 from spectrace.store.codec import typed
 from spectrace.store.compression import RAW
 from spectrace.store.database import Database, parse_url
@@ -20,6 +22,7 @@ from spectrace.store.memory import MemoryEventStore
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import LEASE_US, SqlEventStore, open_store
 from spectrace.store.statements import key
+from spectrace.store.tables import SEQ_BITS
 
 BODIES = sample_episode(1, segments=2)
 
@@ -299,3 +302,36 @@ def insert_raw(store, number, name, version, body):
             )
         )
         connection.execute(sa.update(tables.episodes).values(events=2, head=link))
+
+
+DAMAGE = {
+    "packed": "UPDATE events SET codec = 101, payload = x'000102' WHERE key = {key}",
+    "no JSON": "UPDATE events SET codec = 0, payload = x'7b' WHERE key = {key}",
+    "another body": "UPDATE events SET codec = 0, payload = x'7b7d' WHERE key = {key}",
+    "blob": "UPDATE blobs SET codec = 1, bytes = x'000102' WHERE digest = x'{digest}'",
+    "blob's bytes": "UPDATE blobs SET codec = 0, bytes = x'00' WHERE digest = x'{digest}'",
+    "no blob": "DELETE FROM blobs WHERE digest = x'{digest}'",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_what_cannot_be_read_names_its_event_and_episode_and_says_what_to_do(tmp_path, damage):
+    bodies = sample_episode(1)
+    store = open_store(str(tmp_path / "log.db"))
+    writer = store.create("ep1", bodies[0], EPOCH_US)
+    writer.append(pending(bodies)[1:], durable=True)
+    writer.close()
+    blobs = {event.seq: list(references(json.loads(event.body))) for event in store.stored("ep1")}
+    seq = next(seq for seq, found in blobs.items() if found and seq > 3)
+    statement = DAMAGE[damage].format(key=1 << SEQ_BITS | seq, digest=blobs[seq][0].removeprefix("sha256:"))
+    with store.database.writing(durable=True) as connection:
+        connection.exec_driver_sql("DROP TRIGGER events_no_update")
+        assert connection.exec_driver_sql(statement).rowcount == 1
+    seen = []
+    with pytest.raises(StoreError) as raised:
+        seen.extend(event.seq for event in store.read("ep1"))
+    store.close()
+
+    assert str(raised.value).startswith(f"event {seq} of ep1 cannot be read: ")
+    assert str(raised.value).endswith(" `spectrace verify ep1` says what of it is whole.")
+    assert seen == list(range(seq))
