@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spectrace.errors import UsageError
+from spectrace.models.keys import refuse_literal_keys
 
 FILE = "spectrace.toml"
 DEFAULT_DATABASE = "sqlite:///spectrace.db"
@@ -28,6 +29,8 @@ _MODEL = {
     "n_ctx": int,
     "parameters": dict,
 }
+_SHY = frozenset({"key_env", "key_file", "url"})
+"""Where a key may have been pasted: an error does not repeat what stands there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
     """Read the settings; without a file all are defaults. Raise UsageError naming the line or key that is wrong."""
     named = environ.get("SPECTRACE_CONFIG")
     path = Path(named).expanduser() if named else directory / FILE
-    if not named and not path.is_file():
+    if not named and not path.exists() and not path.is_symlink():
         return Settings()
     try:
         text = path.read_text(encoding="utf-8")
@@ -68,13 +71,10 @@ def read_settings(text: str, path: Path) -> Settings:
     for name, table in models.items():
         if not isinstance(table, dict):
             raise UsageError(f"{path}: a model is a table [models.{name}], found {type(table).__name__}.")
-        # A literal key gets the words of `models/keys.py`, which explain it, when the model is opened.
-        _check(path, f"models.{name}", {key: value for key, value in table.items() if key not in LITERAL_KEYS}, _MODEL)
+        refuse_literal_keys(f"{path}: models.{name}", table)
+        _check(path, f"models.{name}", table, _MODEL)
         tables[name] = table
     return Settings(path, values.get("database"), values.get("project", "default"), tables)
-
-
-LITERAL_KEYS = frozenset({"key", "api_key", "apikey", "token", "secret", "password"})
 
 
 def _check(path: Path, where: str, values: Mapping[str, object], known: Mapping[str, object]) -> None:
@@ -85,7 +85,8 @@ def _check(path: Path, where: str, values: Mapping[str, object], known: Mapping[
         wanted = known[name]
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):  # type: ignore[arg-type]
             shown = getattr(wanted, "__name__", "number")
-            raise UsageError(f"{path}: {full} must be a {shown}, found {value!r}.")
+            found = type(value).__name__ if name in _SHY else repr(value)
+            raise UsageError(f"{path}: {full} must be a {shown}, found {found}.")
 
 
 def meant(name: str, known: Iterable[str]) -> str:

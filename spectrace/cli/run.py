@@ -130,8 +130,8 @@ def command(
             raise
         finally:
             store.close()
-    _report(ended, as_json=as_json)
-    ctx.exit(1 if any(_failed(one) for one in ended) else 0)
+    _report(ended, watch, as_json=as_json)
+    ctx.exit(1 if watch.ungraded or any(_failed(one) for one in ended) else 0)
 
 
 async def _collect(batch: AsyncIterator[Ended], watch: EpisodeWatch, models: Models) -> list[Ended]:
@@ -190,9 +190,9 @@ def _failed(one: Ended) -> bool:
     return isinstance(one, NotRecorded) or one.outcome.status == "failed"
 
 
-def _report(ended: Sequence[Ended], *, as_json: bool) -> None:
+def _report(ended: Sequence[Ended], watch: EpisodeWatch, *, as_json: bool) -> None:
     if as_json:
-        document.write("run", [item(one) for one in ended])
+        document.write("run", [item(one, watch.error(one)) for one in ended])
     else:
         show(ended)
     for reason in dict.fromkeys(str(one.error) for one in ended if isinstance(one, NotRecorded)):
@@ -204,8 +204,8 @@ def show(ended: Sequence[Ended]) -> None:
     console.table(_COLUMNS, [_row(one) for one in ended], "Nothing was run.")
 
 
-def item(one: Ended) -> dict[str, object]:
-    """Return the JSON item of an episode."""
+def item(one: Ended, error: str | None = None) -> dict[str, object]:
+    """Return the JSON item of an episode; `error` is why it failed, or was not graded."""
     if isinstance(one, NotRecorded):
         status: dict[str, object] = {"status": "not_recorded", "end_reason": str(one.error), "reward": None}
         return {
@@ -216,6 +216,7 @@ def item(one: Ended) -> dict[str, object]:
             "steps": 0,
             "strong_calls": 0,
             "weak_calls": 0,
+            "error": error,
         }
     return {
         "episode": one.episode,
@@ -229,6 +230,7 @@ def item(one: Ended) -> dict[str, object]:
         "weak_calls": one.totals.weak_calls,
         "rejections": one.totals.rejections,
         "writes": one.totals.writes,
+        "error": error,
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 
 import click
 
@@ -13,8 +14,10 @@ from spectrace.cli.console import Column, iso
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.select import event_of
 from spectrace.config import database_url
+from spectrace.core.events import TYPE_NUMBERS
 from spectrace.core.types import Message
 from spectrace.errors import UsageError
+from spectrace.settings import meant
 
 _POLL_S = 0.5
 _SUMMARY = 400
@@ -45,8 +48,17 @@ _COLUMNS = (
 @click.option("--stored", is_flag=True, help="The stored canonical bytes, header and body, as the chain covers them.")
 @db_option
 @json_option
+@click.pass_context
 def command(
-    event: str, types: tuple[str, ...], form: str | None, db: str | None, *, follow: bool, stored: bool, as_json: bool
+    ctx: click.Context,
+    event: str,
+    types: tuple[str, ...],
+    form: str | None,
+    db: str | None,
+    *,
+    follow: bool,
+    stored: bool,
+    as_json: bool,
 ) -> None:
     """Show an episode's events one line each, or one event in full."""
     name, seq = event_of(event)
@@ -54,6 +66,7 @@ def command(
         raise UsageError("--follow shows a whole episode to people: leave out :SEQ and --json.")
     with open_reader(database_url(db)) as reader:
         episode = reader.resolve(name)
+        _require_types(reader, episode, types)
         if form == "prompt":
             _prompt(reader, episode, seq, as_json=as_json)
         elif seq is not None:
@@ -67,6 +80,18 @@ def command(
                     _stored(one)
         else:
             _timeline(reader, episode, types, follow=follow)
+        lost = reader.unread(episode) if seq is None and not follow else []
+    ctx.exit(console.lost(lost))
+
+
+def _require_types(reader: Reader, episode: str, types: Sequence[str]) -> None:
+    """Refuse a type that neither this spectrace nor the episode (a newer one's, perhaps) knows."""
+    known = [cls.TYPE for cls in TYPE_NUMBERS]
+    unknown = [name for name in types if name not in known]
+    there = {one.type for one in reader.timeline(episode)} if unknown else set()
+    for name in unknown:
+        if name not in there:
+            raise UsageError(f"no event is of type {name!r}{meant(name, known)}; there are {', '.join(known)}.")
 
 
 def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: bool) -> None:

@@ -3,17 +3,22 @@
 import time
 from collections.abc import Callable
 
-from spectrace.audit.lines import action_text
+from spectrace.audit.lines import action_text, counted
 from spectrace.cli.console import Progress
 from spectrace.core.events import (
+    ActCompleted,
+    ActFailed,
     ActRequested,
     Body,
     EpisodeEnded,
     EpisodeStarted,
+    EvaluateFailed,
     EvaluateRequested,
     GenerateCompleted,
+    GenerateFailed,
     GenerateRequested,
     RepairMade,
+    ResetFailed,
     ResetRequested,
     StepDrafted,
     VerdictGiven,
@@ -36,17 +41,30 @@ class EpisodeWatch:
         self._done = 0
         self._begun = time.monotonic()
         self._tasks: dict[str, str] = {}
+        self._begun_episodes = 0
+        self.errors: dict[str, str] = {}
+        """Episode -> the last failure that nothing followed: what an episode that failed ended of."""
+        self.ungraded: set[str] = set()
+        """Episodes whose grader failed: they ended as their models ended them, and have no reward."""
 
     def __call__(self, episode: str, seq: int, body: Body) -> None:
         """Change the episode's line."""
         match body:
             case EpisodeStarted(task=task, trial=trial):
                 self._progress.drop(WEIGHTS)
+                self._begun_episodes += 1
                 self._tasks[episode] = f"{task.id}{f' #{trial}' if trial else ''}"
                 self._progress.note(f"{episode}  {self._tasks[episode]}  begins", "dim")
             case EpisodeEnded():
                 self._progress.drop(episode)
                 return
+            case GenerateCompleted() | ActCompleted():
+                self.errors.pop(episode, None)
+            case EvaluateFailed(error=error):
+                self.errors[episode] = error
+                self.ungraded.add(episode)
+            case GenerateFailed(error=error) | ActFailed(error=error) | ResetFailed(error=error):
+                self.errors[episode] = error
             case _:
                 pass
         doing = _doing(body)
@@ -63,15 +81,29 @@ class EpisodeWatch:
             return
         self._tasks.pop(one.episode, None)
         reward = f", reward {one.outcome.reward}" if one.outcome.reward is not None else ""
-        style = "good" if one.outcome.status == "completed" else "warning"
+        error = self.error(one)
+        style = "good" if one.outcome.status == "completed" and error is None else "warning"
         took = round(time.monotonic() - self._begun)
         said = f"{one.outcome.status} ({one.outcome.reason}){reward}"
         self._progress.note(f"{one.episode}  {one.task}  {said}  [{count}, {took} s]", style)
+        if error is not None:
+            what = "not graded" if one.episode in self.ungraded else one.outcome.status
+            self._progress.note(f"{one.episode}  {one.task}  {what}: {error}", "error")
+
+    def error(self, one: Recorded | NotRecorded) -> str | None:
+        """Return why an episode failed, was not graded or was not recorded, in its last error's words."""
+        if isinstance(one, NotRecorded):
+            return str(one.error)
+        failed = one.outcome.status == "failed" or one.episode in self.ungraded
+        return self.errors.get(one.episode) if failed else None
 
     def interrupted(self) -> None:
-        """Name the episodes that were cut short."""
+        """Name the episodes that were cut short, and say how many had not begun."""
         if self._tasks:
             self._progress.note(f"Recorded as interrupted: {', '.join(self._tasks)}.", "warning")
+        left = self._total - max(self._begun_episodes, self._done)
+        if left:
+            self._progress.note(f"Not begun: {left} of {counted(self._total, 'episode')}.", "warning")
 
 
 def _doing(body: Body) -> str | None:

@@ -47,6 +47,35 @@ def test_a_mistake_is_refused_by_name(tmp_path, text, words):
         read_settings(text, tmp_path / "spectrace.toml")
 
 
+def test_a_settings_file_that_cannot_be_read_is_not_passed_over(tmp_path):
+    (tmp_path / "spectrace.toml").mkdir()
+    with pytest.raises(UsageError, match=r"spectrace.toml cannot be read: Is a directory"):
+        load_settings({}, tmp_path)
+
+
+def test_a_settings_file_that_points_nowhere_is_not_passed_over(tmp_path):
+    (tmp_path / "spectrace.toml").symlink_to("elsewhere.toml")
+    with pytest.raises(UsageError, match=r"spectrace.toml cannot be read: No such file"):
+        load_settings({}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("api_key = 'sk-1'", r"models.unused has a literal key \(api_key = ...\)"),
+        ("parameters = {api_key = 'sk-1'}", r"models.unused has a literal key \(parameters.api_key = ...\)"),
+        ("key_env = 'sk-1'", "models.unused: key_env is the name of an environment variable"),
+        ("key_env = ['sk-1']", "models.unused.key_env must be a str, found list"),
+        ("key_file = ['sk-1']", "models.unused.key_file must be a str, found list"),
+    ],
+)
+def test_a_key_is_refused_in_a_model_that_nobody_uses_and_not_repeated(tmp_path, line, words):
+    with pytest.raises(UsageError, match=words) as raised:
+        read_settings(f"[models.unused]\nprovider = 'openai'\nname = 'n'\n{line}\n", tmp_path / "spectrace.toml")
+
+    assert "sk-1" not in str(raised.value)
+
+
 def test_the_template_is_read_without_complaint(tmp_path):
     settings = read_settings(TEMPLATE, tmp_path / "spectrace.toml")
 

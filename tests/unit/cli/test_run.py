@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 
@@ -117,3 +118,59 @@ def test_tasks_are_chosen_by_comma_by_repetition_and_all():
         "cancel-own",
     ]
     assert len(choose_tasks("shop", shop, ["all"])) == 12
+
+
+GRADED = """
+from spectrace.environments.functions import FunctionEnvironment
+from spectrace.environments.tasks import Task
+
+
+def fails(answer):
+    raise RuntimeError("the grader tripped")
+
+
+TASKS = [
+    Task("raises", "x", grade=fails),
+    Task("nan", "x", grade=lambda answer: float("nan")),
+    Task("text", "x", grade=lambda answer: "good"),
+    Task("fine", "x", grade=lambda answer: True),
+]
+
+
+def env():
+    return FunctionEnvironment.from_functions("graded", [], "Answer.", tasks=TASKS)
+"""
+
+
+@pytest.fixture
+def graded(line, tmp_path, monkeypatch):
+    """An environment of the user's own whose graders misbehave, and a model that is done at once."""
+    (tmp_path / "graded.py").write_text(GRADED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "graded", raising=False)
+    weak = script(tmp_path / "weak.json", [{"action": {"finish": "done"}}] * 2)
+    return ["run", "--env", "graded:env", "--protocol", "weak-only", "--weak", weak]
+
+
+@pytest.mark.parametrize("task", ["raises", "nan", "text"])
+def test_a_grader_that_fails_is_told_and_makes_the_answer_no(line, graded, task):
+    (item,) = line.items(*graded, "--task", task, code=1)
+    shown = line(*graded, "--task", task)
+
+    assert (shown.exit_code, item["status"], item["reward"]) == (1, "completed", None)
+    assert f"not graded: {item['error']}" in shown.stderr
+
+
+def test_a_grade_that_is_given_is_no_failure(line, graded):
+    (item,) = line.items(*graded, "--task", "fine")
+
+    assert (item["reward"], item["error"]) == ("1.0", None)
+
+
+def test_an_episode_that_fails_says_of_what(line, tmp_path):
+    weak = script(tmp_path / "weak.json", [{"error": {"kind": "server", "message": "the server is down"}}])
+    options = ["run", "--env", "shop", "--task", "cancel-own", "--protocol", "weak-only", "--weak", weak]
+    (item,) = line.items(*options, code=1)
+
+    assert (item["status"], item["error"]) == ("failed", "the server is down")
+    assert "failed: the server is down" in line(*options).stderr

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from spectrace.core.digest import body_proof, first_link, link_over
+from tests.damage import damage
 from tests.shop_log import REQUEST
 
 
@@ -89,3 +90,39 @@ def test_following_one_event_is_refused(line, episode, options):
     event = episode if options else f"{episode}:3"
 
     assert line("show", event, "--follow", *options).exit_code == 2
+
+
+def test_a_misspelt_type_is_refused_and_the_known_ones_are_named(line, episode):
+    result = line("show", episode, "--type", "verdict.givn")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "did you mean verdict.given?" in result.stderr
+    assert "episode.started, " in result.stderr
+
+
+@pytest.mark.parametrize("name", ["", ":5"])
+def test_an_episode_must_be_named(line, episode, name):
+    result = line("show", name)
+
+    assert (result.exit_code, "its id or a unique prefix" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("options", [[], ["--stored"], ["--json"], ["--type", "episode.ended"]])
+def test_a_body_that_is_gone_and_an_event_that_is_missing_are_said(line, episode, options):
+    damage("spectrace.db", "UPDATE events SET payload = NULL, salt = NULL WHERE (key & 1048575) = 10")
+    damage("spectrace.db", "DELETE FROM events WHERE (key & 1048575) = 12")
+    result = line("show", episode, *options)
+
+    assert result.exit_code == 3
+    assert f"event 12 of {episode} is missing" in result.stderr
+    assert f"event 10 (verdict.given) of {episode} cannot be read: its body is missing" in result.stderr
+
+
+def test_an_episode_without_events_is_no_bug(line, episode):
+    damage("spectrace.db", "DELETE FROM events")
+    for command in ("show", "replay"):
+        result = line(command, episode)
+
+        assert result.exit_code in {2, 125}
+        assert "no event is there" in result.output
+        assert "bug" not in result.output

@@ -6,7 +6,7 @@ from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.errors import ModelFailed
 from spectrace.runs.batch import NotRecorded
 from spectrace.store.memory import MemoryEventStore
-from tests.episodes import record_shop
+from tests.episodes import FIND, record_shop
 
 
 class Seen:
@@ -59,6 +59,26 @@ def test_an_interrupt_names_the_episodes_that_it_cut_short(seen):
     watch.interrupted()
 
     assert seen.notes[-1] == f"Recorded as interrupted: {recorded.episode}."
+
+
+def test_an_interrupt_says_how_many_had_not_begun(seen):
+    store = MemoryEventStore()
+    watch = EpisodeWatch(seen, 3)
+    recorded = asyncio.run(record_shop(store, watch=watch))
+    watch.ended(recorded)
+    watch.interrupted()
+
+    assert seen.notes[-1] == "Not begun: 2 of 3 episodes."
+
+
+def test_a_failed_episode_is_noted_with_its_last_error(seen):
+    watch = EpisodeWatch(seen, 1)
+    down = ModelFailed("server", "the server said 500")
+    recorded = asyncio.run(record_shop(MemoryEventStore(), weak=[FIND, down], watch=watch))
+    watch.ended(recorded)
+
+    assert (recorded.outcome.status, watch.error(recorded)) == ("failed", "the server said 500")
+    assert seen.notes[-1] == f"{recorded.episode}  cancel-own  failed: the server said 500"
 
 
 def test_weights_are_shown_with_their_share_and_dropped_when_they_are_there(seen):
