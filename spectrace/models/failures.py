@@ -3,10 +3,12 @@
 import openai
 
 from spectrace.models import chat
+from spectrace.models.keys import Endpoint
 
 _AGAIN = frozenset({408, 409, 429})
 _REDIRECT = range(300, 400)
 _CLIENT = range(400, 500)
+_TOO_MANY = 429
 _LONGEST = 500
 
 
@@ -31,11 +33,12 @@ def cut(text: str, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest else f"{line[:longest]}... ({len(line) - longest} more characters)"
 
 
-def failure_of(error: openai.APIError | TimeoutError, model: str, url: str) -> Failure:
-    """Return what an SDK error means for the model at a URL."""
+def failure_of(error: openai.APIError | TimeoutError, model: str, to: Endpoint) -> Failure:
+    """Return what an SDK error means for the model at an endpoint. Credentials go before a text is cut, not after."""
+    url = to.url
     match error:
         case openai.APIStatusError():
-            return _status(error, model, url)
+            return _status(error, model, to)
         case openai.APITimeoutError() if "Connect" in type(error.__cause__).__name__:
             return _unreachable("connecting took too long", model, url)
         case openai.APITimeoutError() | TimeoutError():
@@ -44,9 +47,9 @@ def failure_of(error: openai.APIError | TimeoutError, model: str, url: str) -> F
             )
             return Failure("timeout", said)
         case openai.APIConnectionError():
-            return _unreachable(str(error.__cause__ or error), model, url)
+            return _unreachable(to.scrub(str(error.__cause__ or error)), model, url)
         case _:
-            return Failure("invalid", f"The reply of {url} cannot be read: {cut(str(error))}.")
+            return Failure("invalid", f"The reply of {url} cannot be read: {cut(to.scrub(str(error)))}.")
 
 
 def _unreachable(reason: str, model: str, url: str) -> Failure:
@@ -57,23 +60,30 @@ def _unreachable(reason: str, model: str, url: str) -> Failure:
     return Failure("unreachable", said, again=True)
 
 
-def _status(error: openai.APIStatusError, model: str, url: str) -> Failure:
-    status = error.status_code
+def _status(error: openai.APIStatusError, model: str, to: Endpoint) -> Failure:
+    status, url = error.status_code, to.url
     try:
         words = chat.error_text(chat.read_object(error.response.text))
     except chat.InvalidReply:
         words = None
-    words = cut(words or error.response.text or "no message")
-    said = f"{url} answered {status} to a call of the model {model!r}: {words}"
+    words = cut(to.scrub(words or error.response.text or "no message"))
+    said = f"{url} answered {status} to a call of the model {model!r}: {words.rstrip('.')}."
     if status in _REDIRECT:
         said = f"{url} redirects elsewhere ({status}), which is not followed. Name the final URL if you trust it."
         return Failure("refused", said, status=status)
     if status not in _CLIENT:
+        said += " The server itself failed: look into its log, and try again when it is well."
         return Failure("server", said, again=True, wait_s=_retry_after(error), status=status)
     if chat.says_context(words):
         return Failure("context", said, status=status)
     if status in {401, 403}:
-        said += " (its key: key_env or key_file of this model in spectrace.toml)"
+        said += (
+            " The key that was sent is not accepted: see key_env or key_file of this model in spectrace.toml."
+            if to.authorization is not None
+            else " No key was sent: name one with key_env or key_file of this model in spectrace.toml."
+        )
+    elif status == _TOO_MANY:
+        said += " It is asked too often: wait, or lower --concurrency."
     return Failure("refused", said, again=status in _AGAIN, wait_s=_retry_after(error), status=status)
 
 

@@ -172,11 +172,13 @@ class OpenAIClient:
             error = chat.error_text(chat.read_object(text))
             if error is not None:
                 kind = "context" if chat.says_context(error) else "server"
-                said = f"{self._endpoint.url} answered 200 with an error for the model {self.name!r}: {cut(error)}"
+                words = cut(self._endpoint.scrub(error))
+                said = f"{self._endpoint.url} answered 200 with an error for the model {self.name!r}: {words}"
                 self._give_up(Failure(kind, said), started, attempts)
             reply = chat.read_reply(text)
         except chat.InvalidReply as error:
-            said = f"The reply of {self._endpoint.url} is no chat completion: {error}. It begins {cut(text, 120)!r}."
+            begins = cut(self._endpoint.scrub(text), 120)
+            said = f"The reply of {self._endpoint.url} is no chat completion: {error}. It begins {begins!r}."
             self._give_up(Failure("invalid", said), started, attempts)
         server = self.server_said(reply)
         return Completion(
@@ -207,7 +209,7 @@ class OpenAIClient:
             async with asyncio.timeout(timeout_s):
                 return await self._sdk.get(path, cast_to=str)
         except (openai.APIError, TimeoutError) as error:
-            raise failure_of(error, self.name, self._endpoint.url) from None
+            raise failure_of(error, self.name, self._endpoint) from None
 
     async def _post(self, path: str, body: dict[str, object]) -> str:
         try:
@@ -215,7 +217,7 @@ class OpenAIClient:
             async with asyncio.timeout(self._timeout_s):
                 return await self._sdk.post(path, cast_to=str, body=body)
         except (openai.APIError, TimeoutError) as error:
-            raise failure_of(error, self.name, self._endpoint.url) from None
+            raise failure_of(error, self.name, self._endpoint) from None
 
     async def _unknown_model(self, failure: Failure) -> Failure:
         """Add the models that there are, if the server says."""
@@ -227,7 +229,7 @@ class OpenAIClient:
             [str(entry.get("id")) for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
         )
         hint = (
-            f"It serves: {cut(', '.join(sorted(names)))}."
+            f"It serves: {cut(self._endpoint.scrub(', '.join(sorted(names))))}."
             if names
             else "It lists no models either: check the URL's path (most servers want .../v1)."
         )

@@ -1,7 +1,7 @@
 import pytest
 
 from spectrace.errors import UsageError
-from spectrace.models.keys import endpoint, is_loopback, is_own_host, key_for
+from spectrace.models.keys import endpoint, is_loopback, is_own_host, key_for, refuse_literal_keys
 
 OWN = "https://api.openai.com/v1"
 SET = {"OPENAI_API_KEY": "sk-default", "MINE": " sk-mine\n"}
@@ -46,6 +46,40 @@ def test_a_literal_key_is_refused_without_repeating_it(name):
         key_for("m", "openai", OWN, {name: "sk-literal"}, SET)
 
     assert "sk-literal" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "where"),
+    [
+        ({"parameters": {"api_key": "sk-literal"}}, "parameters.api_key"),
+        ({"parameters": {"extra": [{"X-API-Key": "sk-literal"}]}}, r"parameters.extra\[0\].X-API-Key"),
+        ({"parameters": {"extra_headers": {"Authorization": "sk-literal"}}}, "parameters.extra_headers.Authorization"),
+        ({"parameters": {"extra_headers": {"X-Gate": "Bearer sk-literal"}}}, "parameters.extra_headers.X-Gate"),
+        ({"openai_api_key": "sk-literal"}, "openai_api_key"),
+        ({"clientSecret": {"of": ["sk-literal"]}}, r"clientSecret.of\[0\]"),
+    ],
+)
+def test_a_literal_key_is_refused_at_any_depth(table, where):
+    with pytest.raises(UsageError, match=rf"has a literal key \({where} = ...\)") as raised:
+        key_for("m", "openai", OWN, table, SET)
+
+    assert "sk-literal" not in str(raised.value)
+
+
+def test_parameters_that_only_sound_like_keys_pass():
+    parameters = {"stop_token": "</s>", "prompt_cache_key": "shop", "max_tokens": 5, "token": 7, "logit_bias": {"5": 1}}
+
+    refuse_literal_keys("m", {"parameters": parameters, "key_env": "MINE", "key_file": "keys/mine"})
+
+
+@pytest.mark.parametrize("pasted", ["sk-pasted", "a1b2c3pasted", "hf_pasted"])
+@pytest.mark.parametrize("where", ["key_env", "key_file"])
+def test_a_key_pasted_where_its_name_belongs_is_not_repeated(where, pasted):
+    with pytest.raises(UsageError, match=where) as raised:
+        key_for("m", "openai", OWN, {where: pasted}, {})
+
+    assert "pasted" not in str(raised.value)
+    assert raised.value.__cause__ is None
 
 
 @pytest.mark.parametrize(

@@ -164,8 +164,42 @@ def test_a_key_that_the_server_repeats_is_scrubbed_from_the_error(server):
     error = failure(client_for(server, api_key="sk-named"))
 
     assert error.kind == "refused"
-    assert "Incorrect key [key] (its key: key_env or key_file of this model" in str(error)
+    assert str(error).endswith(
+        "Incorrect key [key]. The key that was sent is not accepted: see key_env or key_file of this model in "
+        "spectrace.toml."
+    )
     assert "sk-named" not in repr(error.attempts)
+
+
+@pytest.mark.parametrize(
+    "said", [{"error": {"message": "x" * 495 + " sk-named-and-long"}}, "x" * 495 + "sk-named-and-long"]
+)
+def test_a_key_is_scrubbed_before_the_servers_words_are_cut(server, said):
+    server.chat(Answer(said, 401))
+
+    assert "sk-n" not in str(failure(client_for(server, api_key="sk-named-and-long")))
+
+
+def test_a_key_in_the_url_is_scrubbed_too(server):
+    server.chat(Answer('no such key sk-1, nor "YW5uOmh1bnRlcjI="', 403))
+    url = f"{server.url.replace('//', '//ann:hunter2@')}/v1?api-key=sk-1"
+    error = failure(OpenAIClient("little", url, backoff_s=0.001))
+
+    assert 'no such key [key], nor "[key]".' in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "todo"),
+    [
+        (401, "No key was sent: name one with key_env or key_file of this model in spectrace.toml."),
+        (429, "It is asked too often: wait, or lower --concurrency."),
+        (500, "The server itself failed: look into its log, and try again when it is well."),
+    ],
+)
+def test_a_refusal_ends_with_what_to_do(server, status, todo):
+    server.chat(Answer({"error": {"message": "No."}}, status))
+
+    assert str(failure(client_for(server))).endswith(f"to a call of the model 'little': No. {todo}")
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
