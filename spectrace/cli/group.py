@@ -4,10 +4,12 @@ Exit codes: 0 done; 1 the answer is no, or something failed; 2 usage or bad inpu
 130 interrupted; 141 nobody reads the output any more. SPECTRACE_DEBUG=1 shows tracebacks.
 """
 
+import errno
 import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn, TextIO
 
@@ -39,6 +41,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 )
 """Command -> its module beside this file, in the order of `--help`."""
 
+_OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF})
+"""What a write to a full disk, or to a stream that takes none, fails with; it names no file."""
 _USAGE, _FAILED, _UNTESTABLE, _INTERRUPTED, _BROKEN_PIPE = 2, 1, 125, 130, 141
 
 
@@ -77,6 +81,7 @@ class Commands(click.Group):
         name = prog_name or "spectrace"
         code = 0
         try:
+            _open_streams()
             _lenient(sys.stdout, sys.stderr)
             self._main_shell_completion(extra, name, complete_var)
             with self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context:
@@ -89,13 +94,17 @@ class Commands(click.Group):
             console.say("Interrupted.")
             code = _INTERRUPTED
         except BrokenPipeError:
-            code = _reader_left()
+            _discard_output()  # whoever read it has gone (`| head`): say nothing
+            code = _BROKEN_PIPE
         except click.ClickException as error:
             error.show()
             code = error.exit_code
         except SpectraceError as error:
             _explain(str(error))
             code = exit_code(error)
+        except OSError as error:
+            _explain(_system(error))
+            code = _FAILED
         except Exception as error:  # noqa: BLE001 - the last net: nobody should meet a traceback unasked
             _explain(
                 f"Something went wrong inside spectrace: {type(error).__name__}: {error}. This is a bug. "
@@ -105,10 +114,38 @@ class Commands(click.Group):
         sys.exit(code)
 
 
-def _reader_left() -> int:
-    """Whoever read our output has gone (`| head`): say nothing, and keep Python from flushing into the pipe again."""
+def _discard_output() -> None:
+    """Keep Python from flushing once more, at its end, into what takes no output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _BROKEN_PIPE
+
+
+def _open_streams() -> None:
+    """Give a stream that the caller closed (`>&-`) the null device: its number must not become a database's file."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # The least free number is what open returns: this one, as those below it are open by now.
+            setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: PTH123, SIM115 - open to the end of the process
+
+
+def _system(error: OSError) -> str:
+    """Say what the system refused: a full disk, a directory that is gone. No bug of ours, and not the user's input."""
+    if _directory_is_gone():
+        return "the working directory no longer exists: change to another."
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{error.filename}: {why}."
+    if error.errno in _OUTPUT:
+        _discard_output()
+        return f"the output cannot be written: {why}."
+    return f"the system refused: {why}."
+
+
+def _directory_is_gone() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def exit_code(error: SpectraceError) -> int:

@@ -49,6 +49,58 @@ def test_a_reader_that_leaves_early_gets_no_complaint(spectrace, episode):
         assert (process.wait(), complaint) == (141, "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a Linux thing")  # noqa: PTH110
+@pytest.mark.parametrize("command", [["ls"], ["ls", "--json"], ["--help"]])
+def test_a_full_disk_is_said_and_no_bug(spectrace, episode, command):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "spectrace", *command],
+            cwd=spectrace.directory,
+            env=spectrace.environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (1, "Error: the output cannot be written: No space left on device.\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_stream_that_the_caller_closed_changes_nothing_but_what_is_said(spectrace, episode, closed):
+    before = (spectrace.directory / "spectrace.db").read_bytes()
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m spectrace verify --all {closed}'],
+        cwd=spectrace.directory,
+        env=spectrace.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (spectrace.directory / "spectrace.db").read_bytes() == before
+
+
+def test_a_working_directory_that_is_gone_is_said(spectrace):
+    done = subprocess.run(
+        [
+            "/bin/sh",
+            "-c",
+            f'mkdir gone && cd gone && rmdir ../gone && exec "{sys.executable}" -c "$1"',
+            "sh",
+            "from spectrace.cli import main; main(['ls'], 'spectrace')",
+        ],
+        cwd=spectrace.directory,
+        env=spectrace.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (1, "Error: the working directory no longer exists: change to another.\n")
+
+
 def test_a_terminal_of_ascii_gets_escapes_instead_of_an_error(spectrace, episode):
     done = spectrace("why", episode, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
 
