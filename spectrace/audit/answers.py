@@ -141,6 +141,8 @@ class WhyStep:
     reasoning: str | None = None
     objection: str | None = None
     """Why it was never sent."""
+    changed: bool | None = None
+    """Whether the state changed when it ran; None where it did not run, or nothing says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,10 @@
 """Why a draft was rejected: each review with what led to it and what followed. Pure: events -> WhyItems."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from spectrace.audit.answers import WhyItem, WhyStep
-from spectrace.core.events import Event, GenerateCompleted
+from spectrace.core.events import ActCompleted, ActRequested, EffectObserved, Event, GenerateCompleted
 from spectrace.core.fold import Episode, FoldedSegment, FoldedStep, fold
 
 
@@ -15,7 +16,35 @@ def why_items(events: Sequence[Event]) -> list[WhyItem]:
         for event in events
         if isinstance(event.body, GenerateCompleted) and event.body.reasoning
     }
-    return [_item(episode, segment, reasoning) for segment in episode.segments if segment.verdict is not None]
+    asked = {event.body.position: event.seq for event in events if isinstance(event.body, ActRequested)}
+    known = _Beside(reasoning, _changes(events), asked)
+    return [_item(episode, segment, known) for segment in episode.segments if segment.verdict is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What the events say of steps that the fold does not keep."""
+
+    reasoning: Mapping[int, str]
+    """Model call -> what the model thought."""
+    changed: Mapping[int, bool]
+    """act.requested -> whether the state changed."""
+    asked: Mapping[str, int]
+    """Position -> its act.requested: the fold keeps only those that were answered."""
+
+
+def _changes(events: Sequence[Event]) -> dict[int, bool]:
+    """Return act.requested -> whether the state changed: by the fingerprints, or as it was observed of a read."""
+    found: dict[int, bool] = {}
+    for event in events:
+        match event.body:
+            case ActCompleted(request=request, fingerprint_before=str(before), fingerprint_after=str(after)):
+                found[request] = before != after
+            case EffectObserved(request=request):
+                found[request] = True
+            case _:
+                pass
+    return found
 
 
 def segment_starts(events: Iterable[Event]) -> dict[int, int]:
@@ -28,7 +57,7 @@ def segment_starts(events: Iterable[Event]) -> dict[int, int]:
     return starts
 
 
-def _item(episode: Episode, segment: FoldedSegment, reasoning: Mapping[int, str]) -> WhyItem:
+def _item(episode: Episode, segment: FoldedSegment, known: _Beside) -> WhyItem:
     verdict = segment.verdict
     if verdict is None or segment.verdict_seq is None:
         msg = f"segment {segment.index} was not reviewed"
@@ -53,12 +82,12 @@ def _item(episode: Episode, segment: FoldedSegment, reasoning: Mapping[int, str]
         strong=models.get("strong"),
         earlier=len(segment.history.steps),
         closed=segment.reason,
-        steps=tuple(_step(number, folded, number == held, reasoning) for number, folded in enumerate(segment.steps, 1)),
+        steps=tuple(_step(number, folded, number == held, known) for number, folded in enumerate(segment.steps, 1)),
         repair_seq=segment.repair.seq if segment.repair else None,
         repair_kind=segment.repair.kind if segment.repair else None,
         fused_unusable=segment.repair.fused_unusable if segment.repair else None,
         repair=tuple(
-            _step(number, folded, held=False, reasoning={})
+            _step(number, folded, held=False, known=replace(known, reasoning={}))
             for number, folded in enumerate(segment.repair.steps if segment.repair else (), 1)
         ),
         end_status=episode.ended.outcome if episode.ended else "running",
@@ -73,8 +102,10 @@ def request_of(episode: Episode) -> str:
     return said[-1] if said else episode.started.task.request
 
 
-def _step(number: int, folded: FoldedStep, held: bool, reasoning: Mapping[int, str]) -> WhyStep:  # noqa: FBT001
-    step = folded.step
+def _step(number: int, folded: FoldedStep, held: bool, known: _Beside) -> WhyStep:  # noqa: FBT001
+    step, act = folded.step, folded.act
+    if act is None:
+        act = known.asked.get(step.position)
     return WhyStep(
         number=number,
         position=step.position,
@@ -84,7 +115,8 @@ def _step(number: int, folded: FoldedStep, held: bool, reasoning: Mapping[int, s
         held=held,
         fate=folded.fate,
         seq=folded.seq,
-        act_seq=folded.act,
-        reasoning=reasoning.get(folded.request) if folded.request is not None else None,
+        act_seq=act,
+        reasoning=known.reasoning.get(folded.request) if folded.request is not None else None,
         objection=folded.objection,
+        changed=known.changed.get(act) if act is not None else None,
     )

@@ -10,6 +10,7 @@ from spectrace.audit.lines import action_text, counted
 from spectrace.audit.visible import shortened
 from spectrace.cli.console import Span, block, line, rule, status_span
 from spectrace.core.fold import Episode
+from spectrace.core.types import Effect, Finish, Reply
 
 _LONG = 1200
 """Characters of one recorded text in a story; a cut is marked."""
@@ -131,16 +132,40 @@ def _discarded(one: WhyItem) -> None:
     if not gone:
         return
     numbers = f"step {gone[0].number}" if len(gone) == 1 else f"steps {gone[0].number} to {gone[-1].number}"
-    ran = [step for step in gone if step.act_seq is not None]
-    cost = (
-        "it never ran"
-        if not ran and len(gone) == 1
-        else "none of them ran"
-        if not ran
-        else f"{counted(len(ran), 'read')} had run, and changed nothing"
-    )
     kept = f"Kept: {'step 1' if one.accepted == 1 else f'steps 1 to {one.accepted}'}. " if one.accepted else ""
-    line((f"{kept}Discarded: ", "strong"), f"{numbers}; {cost}.")
+    line((f"{kept}Discarded: ", "strong"), f"{numbers}; {_cost(gone)}.")
+    for step in gone:
+        said = _undone(step)
+        if said is not None:
+            line(("! ", "bad"), f"Step {step.number} {said}", (f"  [{step.act_seq}]", "dim"), indent=2, hang=2)
+
+
+def _cost(gone: Sequence[WhyStep]) -> str:
+    """Say what the discarded steps had done: as a rule nothing, since only reads run before a verdict."""
+    ran = [step for step in gone if step.act_seq is not None]
+    if not ran:
+        return "it never ran" if len(gone) == 1 else "none of them ran"
+    if any(_undone(step) is not None for step in ran):
+        return (
+            f"{len(ran)} of them had run, and not without effect" if len(gone) > 1 else "it had run, and has an effect"
+        )
+    reads = f"{counted(len(ran), 'read')} had run"
+    if all(step.changed is False for step in ran):
+        return f"{reads}, and changed nothing"
+    return f"{reads}; the environment does not say whether the state changed"
+
+
+def _undone(step: WhyStep) -> str | None:
+    """Say what a discarded step did that discarding it does not undo, where it did."""
+    if step.act_seq is None:
+        return None
+    if isinstance(step.action, Reply | Finish):
+        return "had been sent to the user before it was discarded: what is said stays said."
+    if step.changed:
+        return "had run and changed the state before it was discarded: discarding it undid nothing."
+    if step.effect != Effect.READ and step.changed is None:
+        return f"had been sent as a {step.effect} before it was discarded, and may have changed the state."
+    return None
 
 
 def _repair(one: WhyItem) -> None:

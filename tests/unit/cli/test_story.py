@@ -1,10 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from spectrace.audit.queries import Filters, Reader
+from spectrace.audit.why import why_items
 from spectrace.cli import story
 from spectrace.core.baselines import WeakOnly
+from spectrace.core.events import ActCompleted, ActFailed, ActRequested, StepDrafted
+from spectrace.core.fold import fold
+from spectrace.core.types import Reply
 from spectrace.store.memory import MemoryEventStore
-from tests.episodes import CANCEL, DONE, FIND, READ
+from tests.episodes import CANCEL, DONE, FIND, READ, recorded_events
 from tests.playbook import accept, reject
 from tests.shop_log import REQUEST, recorded, reverified
 
@@ -55,6 +61,70 @@ def test_discarded_reads_had_run_and_changed_nothing(told):
     text = told(weak=[FIND, READ, CANCEL, DONE], strong=[reject(1, READ), accept()])
 
     assert "Discarded: steps 1 to 3; 2 reads had run, and changed nothing." in text
+
+
+def _rewritten(change):
+    """An episode whose discarded first step is FIND, as another program or an older spectrace may have logged it."""
+    events = recorded_events(weak=[FIND, READ, CANCEL, DONE], strong=[reject(1, READ), accept()])
+    return [replace(event, body=change(event.body)) for event in events]
+
+
+def _first(body, kind):
+    return isinstance(body, kind) and body.position == "s1.1"
+
+
+def _moved(body):
+    return replace(body, fingerprint_after="sha256:0") if _first(body, ActCompleted) else body
+
+
+def _reply(body):
+    if _first(body, StepDrafted | ActRequested):
+        return replace(body, action=Reply("It is done."), effect="reply", tool=None)
+    return body
+
+
+def _blind(body):
+    return replace(body, fingerprint_before=None, fingerprint_after=None) if isinstance(body, ActCompleted) else body
+
+
+def _unanswered_write(body):
+    if _first(body, StepDrafted | ActRequested):
+        return replace(body, effect="write")
+    if _first(body, ActCompleted):
+        return ActFailed(
+            request=body.request,
+            position=body.position,
+            effect="write",
+            outcome="indeterminate",
+            kind="timeout",
+            error="no answer",
+            latency_us=None,
+            source="live",
+            authority=body.authority,
+            tool=body.tool,
+        )
+    return body
+
+
+@pytest.mark.parametrize(
+    ("change", "summary", "words"),
+    [
+        (_moved, "2 of them had run, and not without effect", "Step 1 had run and changed the state before"),
+        (_reply, "2 of them had run, and not without effect", "Step 1 had been sent to the user before"),
+        (_unanswered_write, "2 of them had run, and not without effect", "Step 1 had been sent as a write before"),
+        (_blind, "2 reads had run; the environment does not say whether the state changed", None),
+    ],
+)
+def test_what_a_discarded_step_had_done_is_not_denied(monkeypatch, capsys, change, summary, words):
+    monkeypatch.setenv("COLUMNS", "160")
+    events = _rewritten(change)
+    (item,) = (one for one in why_items(events) if one.decision == "reject")
+    story.tell(fold(events), [item])
+    text = capsys.readouterr().out
+
+    assert f"Discarded: steps 1 to 3; {summary}." in text
+    assert "changed nothing" not in text
+    assert words is None or words in text
 
 
 def test_an_unusable_review_says_that_nothing_was_let_through(told):
