@@ -6,12 +6,14 @@ flushed commit is `synchronous=FULL`, an unflushed one NORMAL: it survives the p
 same two classes are `synchronous_commit` on and off.
 """
 
+import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -48,10 +50,15 @@ def _parsed(text: str) -> sa.URL:
 
 
 def shown(url: sa.URL) -> str:
-    """Return the URL for a message: never its password."""
-    return (
-        url.database or "" if url.drivername == "sqlite" and url.database else url.render_as_string(hide_password=True)
-    )
+    """Return the URL for a message, as it may be typed again: never its password."""
+    if url.drivername == "sqlite" and url.database:
+        return url.database
+    hidden = {name: "***" for name in url.query if "password" in name}
+    url = url.set(drivername=url.get_backend_name()).update_query_dict(hidden)
+    if not url.password:
+        url = url._replace(password=None)
+    address, mark, query = url.render_as_string(hide_password=True).partition("?")
+    return address + mark + unquote(query)
 
 
 class Database:
@@ -64,6 +71,8 @@ class Database:
         self.sqlite = url.get_backend_name() == "sqlite"
         self._turn = threading.RLock()
         self._writer: sa.Connection | None = None
+        self._opened_file: os.stat_result | None = None
+        """The SQLite file that is written to; the path may come to name another."""
         self._flushing: bool | None = None
         self._connected = False
         try:
@@ -103,13 +112,39 @@ class Database:
         """Lend the writing connection for one transaction; flushed to stable storage on leaving if `durable`."""
         if self.read_only:
             raise StoreError(f"{shown(self.url)} was opened read-only: nothing can be written through it.")
-        with self._turn, self.explained(), self.locked():
-            connection = self._writer = self._writer or self._write_engine.connect()
+        with self._turn, self.explained(), self._there(), self.locked():
+            connection = self._writing_connection()
             self._flush_on_commit(connection, durable)
             with connection.begin():
                 if not self.sqlite:
                     connection.exec_driver_sql(f"SET LOCAL synchronous_commit = {'on' if durable else 'off'}")
                 yield connection
+
+    def _writing_connection(self) -> sa.Connection:
+        if self._writer is None:
+            self._writer = self._write_engine.connect()
+            self._opened_file = self.path.stat() if self.sqlite else None
+        return self._writer
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        """Refuse to write into a file that nobody finds any more; asked before the lock, whose folder may be gone."""
+        if self._is_gone():
+            raise StoreError(
+                f"database {self.path}: the file was deleted, moved or replaced while it was being written. Nothing "
+                f"more is written to it. What was recorded is in that file and in {self.path.name}-wal, which stayed "
+                "here: put the file back, and the log is whole up to here."
+            )
+        yield
+
+    def _is_gone(self) -> bool:
+        """Whether the path no longer names the SQLite file that is being written."""
+        if self._opened_file is None:
+            return False
+        try:
+            return not os.path.samestat(self.path.stat(), self._opened_file)
+        except FileNotFoundError:
+            return True
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -122,7 +157,7 @@ class Database:
 
     def checkpoint(self, *, above: int = 0) -> None:
         """Fold SQLite's write-ahead log into the file if it is larger; readers are not waited for."""
-        if not self.sqlite or self.read_only:
+        if not self.sqlite or self.read_only or self._is_gone():
             return
         log = self.path.with_name(self.path.name + "-wal")
         if not log.exists() or log.stat().st_size <= above:
@@ -136,7 +171,7 @@ class Database:
         """Release connections. The last one to leave a SQLite file checkpoints it, so under the lock."""
         if self._writer is not None:
             self.checkpoint()
-        with self.locked() if self._connected else nullcontext():
+        with self.locked() if self._connected and not self._is_gone() else nullcontext():
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
@@ -221,7 +256,7 @@ _ADVICE = (
     ("Permission denied", "This user may not write there: choose another place with --db, or change the permissions."),
     ("Read-only file system", "The file system is read-only: choose another place with --db."),
     ("not a database", "The file is something else, or encrypted: check the path given with --db."),
-    ("malformed", "The file is damaged: restore a backup; `spectrace db check` shows what can still be read."),
+    ("malformed", "The file is damaged or cut short: restore a backup, or try `sqlite3 FILE .recover` on a copy."),
     ("disk is full", "Free some space; nothing of this transaction was kept."),
     ("locked", f"Another process held the database for over {BUSY_S:.0f} s."),
     ("connection failed", "Is Postgres running there, and are host, port, user and password right?"),
@@ -229,8 +264,12 @@ _ADVICE = (
 )
 
 
+_POSTGRES_ASKS = re.compile(r"\s*Is the server running[^?]*\?")
+"""Its own advice, in the middle of what it says; ours stands at the end."""
+
+
 def explain(url: sa.URL, error: str) -> str:
     """Return one paragraph: which database, what its driver said, what to do."""
-    said = " ".join(error.split())
+    said = " ".join(_POSTGRES_ASKS.sub("", error).split())
     advice = next((advice for sign, advice in _ADVICE if sign in said), "")
     return f"database {shown(url)}: {said.rstrip('.')}. {advice}".rstrip()

@@ -17,7 +17,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from spectrace.errors import NewerSchema, StoreError
-from spectrace.store import compression, tables
+from spectrace.store import compression, tables, triggers
 from spectrace.store.database import Database, parse_url, shown
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -47,9 +47,7 @@ def prepare(database: Database) -> None:
         _run(database)
         _keep_dictionary(database)
     elif found is None:
-        raise StoreError(
-            f"{shown(database.url)} holds no log: spectrace did not make it. Check the path given with --db."
-        )
+        raise StoreError(_no_log(database))
     elif found != head():
         _refuse(database, found)
 
@@ -65,12 +63,39 @@ def upgrade(url: str) -> tuple[str | None, str, Path | None]:
         if found is not None and found != head():
             _refuse_newer(database, found)
             backup = _backup(database, found)
+        if found is not None:
+            _restore(database)
         if found != head():
             _run(database)
             _keep_dictionary(database)
         return found, head(), backup
     finally:
         database.close()
+
+
+def restore_triggers(url: str) -> list[str]:
+    """Put back the triggers that keep events append-only; return the names of those that were not as they should be."""
+    database = Database(parse_url(url), read_only=False)
+    try:
+        _check_place(database)
+        found = revision(database)
+        if found is None:
+            return []
+        _refuse_newer(database, found)
+        return _restore(database)
+    finally:
+        database.close()
+
+
+def _restore(database: Database) -> list[str]:
+    with database.writing(durable=True) as connection:
+        return triggers.restore_triggers(connection)
+
+
+def _no_log(database: Database) -> str:
+    if database.sqlite and _table_names(database):
+        return f"{shown(database.url)} holds no log: spectrace did not make it. Check the path given with --db."
+    return f"there is no log in {shown(database.url)} yet: `spectrace run` makes it, or give another with --db."
 
 
 def _refuse(database: Database, found: str) -> None:
@@ -108,13 +133,17 @@ def _check_place(database: Database) -> None:
 
 def _check_empty(database: Database) -> None:
     """Never build the log inside somebody else's SQLite file; a Postgres schema may be shared."""
-    with database.reading() as connection:
-        tables = sa.inspect(connection).get_table_names()
+    tables = _table_names(database)
     if "events" in tables or (database.sqlite and tables):
         named = ", ".join(sorted(tables)[:5])
         raise StoreError(
             f"{shown(database.url)} already holds tables that spectrace did not make ({named}): give another with --db."
         )
+
+
+def _table_names(database: Database) -> list[str]:
+    with database.reading() as connection:
+        return sa.inspect(connection).get_table_names()
 
 
 def _run(database: Database) -> None:

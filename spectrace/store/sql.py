@@ -6,6 +6,7 @@ and events are inserted. No ORM: it costs five to eight times the insert (measur
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -65,7 +66,10 @@ class SqlWriter:
 
     def renew(self) -> None:
         """Renew the writer's lease; once it let go, or the episode ended, there is none."""
-        if self._open and not self._chain.ended:
+        if not self._open or self._chain.ended:
+            return
+        # A lease outlives five missed renewals; a database that is gone for good is told by the next append.
+        with suppress(StoreError):
             self._store._lease(self._number, self._store.now() + LEASE_US)  # noqa: SLF001 - as above
 
     def close(self) -> None:

@@ -82,6 +82,20 @@ def missing_triggers(connection: sa.Connection) -> list[str]:
     return [name for name in _POSTGRES if name not in present]
 
 
+def restore_triggers(connection: sa.Connection) -> list[str]:
+    """Create the triggers anew that are not there, altered or switched off; return their names."""
+    missing = missing_triggers(connection)
+    sqlite = connection.dialect.name == "sqlite"
+    if missing and not sqlite:
+        for statement in _POSTGRES_FUNCTIONS:
+            connection.exec_driver_sql(statement.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", 1))
+    for name in missing:
+        on = "" if sqlite else f" ON {name.partition('_')[0]}"
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}{on}")
+        connection.exec_driver_sql((_SQLITE if sqlite else _POSTGRES)[name])
+    return missing
+
+
 def assert_triggers(connection: sa.Connection) -> None:
     """Raise StoreError unless every trigger is there: the end of every migration."""
     missing = missing_triggers(connection)

@@ -112,7 +112,12 @@ def _integrity(connection: sa.Connection) -> str | None:
 
 def _triggers(connection: sa.Connection) -> str | None:
     missing = missing_triggers(connection)
-    return f"missing, altered or switched off: {', '.join(missing)}" if missing else None
+    if not missing:
+        return None
+    return (
+        f"missing, altered or switched off: {', '.join(missing)}, so events could be changed. Find out who did that; "
+        "`spectrace verify --all` tells whether any was, `spectrace db upgrade` puts them back"
+    )
 
 
 def _types(connection: sa.Connection) -> str | None:

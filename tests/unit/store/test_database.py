@@ -138,7 +138,19 @@ def test_other_urls_are_refused(text):
 
 
 def test_a_password_is_not_shown():
-    assert shown(parse_url("postgresql://u:secret@h/x")) == "postgresql+psycopg://u:***@h/x"
+    assert shown(parse_url("postgresql://u:secret@h/x")) == "postgresql://u:***@h/x"
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("postgresql://postgres@/log?host=/run/pg", "postgresql://postgres@/log?host=/run/pg"),
+        ("postgresql://postgres:@/log?host=%2Frun%2Fpg", "postgresql://postgres@/log?host=/run/pg"),
+        ("postgres://h/x?password=secret&sslmode=require", "postgresql://h/x?password=***&sslmode=require"),
+    ],
+)
+def test_a_url_is_shown_as_it_may_be_typed_again(typed, told):
+    assert shown(parse_url(typed)) == told
 
 
 def test_a_drivers_words_become_one_paragraph_with_advice():
@@ -152,6 +164,73 @@ def test_a_drivers_words_become_one_paragraph_with_advice():
 def test_a_server_that_is_not_there_is_a_store_error():
     database = Database(parse_url("postgresql://127.0.0.1:1/x"), read_only=True)
 
-    with pytest.raises(StoreError, match="Is Postgres running there"), database.reading():
+    with pytest.raises(StoreError) as raised, database.reading():
         pass
     database.close()
+
+    assert str(raised.value).endswith(
+        "Connection refused. Is Postgres running there, and are host, port, user and password right?"
+    )
+    assert "Is the server running" not in str(raised.value)
+
+
+def deleted(path):
+    path.unlink()
+
+
+def moved(path):
+    path.rename(path.with_name("moved.db"))
+
+
+def replaced(path):
+    moved(path)
+    shutil.copy(path.with_name("moved.db"), path)
+
+
+def folder_moved(path):
+    path.parent.rename(path.parent.with_name(f"{path.parent.name}-moved"))
+
+
+@pytest.mark.parametrize("happens", [deleted, moved, replaced, folder_moved])
+def test_a_file_that_is_not_the_one_that_was_opened_is_noticed_at_the_next_append(tmp_path, happens):
+    path = tmp_path / "folder" / "log.db"
+    path.parent.mkdir()
+    store, events = open_store(str(path)), pending(sample_episode(1))
+    writer = store.create("ep1", events[0].body, EPOCH_US)
+    writer.append(events[1:5], durable=True)
+    happens(path)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=f"database {path}: the file was deleted, moved or replaced"):
+            writer.append(events[5:7], durable=True)
+    writer.renew()
+    writer.close()
+    store.close()
+
+    assert path.exists() == (happens is replaced)
+
+
+def test_a_moved_file_that_is_put_back_holds_what_was_recorded(path):
+    store, events = open_store(str(path)), pending(sample_episode(1))
+    writer = store.create("ep1", events[0].body, EPOCH_US)
+    writer.append(events[1:5], durable=True)
+    moved(path)
+    with pytest.raises(StoreError, match="moved"):
+        writer.append(events[5:7], durable=True)
+    writer.close()
+    store.close()
+    path.with_name("moved.db").rename(path)
+    again = open_store(str(path), read_only=True)
+
+    assert [event.seq for event in again.read("ep1")] == [0, 1, 2, 3, 4]
+    again.close()
+
+
+def test_a_file_cut_short_says_what_can_be_done(path):
+    store = open_store(str(path))
+    writer = store.create("ep1", sample_episode(1)[0], EPOCH_US)
+    writer.append(pending(sample_episode(1))[1:], durable=True)
+    store.close()
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    with pytest.raises(StoreError, match=r"restore a backup, or try `sqlite3 FILE \.recover` on a copy"):
+        open_store(str(path), read_only=True)

@@ -132,6 +132,12 @@ def test_somebody_elses_database_is_left_alone(tmp_path):
         open_store(str(path), read_only=True)
 
 
+def test_a_reader_of_an_empty_database_is_told_what_makes_the_log(tmp_path, database_url):
+    (tmp_path / "log.db").touch()
+    with pytest.raises(StoreError, match=r"there is no log in .* yet: `spectrace run` makes it"):
+        open_store(database_url, read_only=True)
+
+
 def test_a_bare_path_is_a_sqlite_file(tmp_path):
     open_store(str(tmp_path / "bare.db")).close()
 

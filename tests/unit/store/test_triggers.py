@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from spectrace.errors import StoreError
 from spectrace.store.database import parse_url
+from spectrace.store.migrate import restore_triggers, upgrade
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 from spectrace.store.triggers import assert_triggers, missing_triggers
@@ -151,3 +152,39 @@ def test_a_trigger_made_harmless_is_named(client):
 
 def missing_name(connection):
     return "events_no_update" if connection.dialect.name == "sqlite" else "events_append_only"
+
+
+BROKEN = {
+    "sqlite": [
+        "DROP TRIGGER events_no_update",
+        "DROP TRIGGER events_no_delete",
+        "CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT 1; END",
+    ],
+    "postgresql": [
+        "DROP FUNCTION spectrace_append_only CASCADE",
+        "ALTER TABLE episodes DISABLE TRIGGER episodes_session_user",
+    ],
+}
+
+
+def test_triggers_that_are_not_as_they_should_be_are_put_back_and_named(written, client):
+    for statement in BROKEN[client.dialect.name]:
+        client.execute(sa.text(statement))
+    client.commit()
+    broken = missing_triggers(client)
+    client.commit()
+
+    assert len(broken) > 1
+    assert restore_triggers(written) == broken
+    assert restore_triggers(written) == []
+    assert missing_triggers(client) == []
+    with pytest.raises(sa.exc.DBAPIError, match="append-only"):
+        client.execute(sa.text("DELETE FROM events"))
+
+
+def test_an_upgrade_puts_triggers_back(written, client):
+    client.execute(sa.text(BROKEN[client.dialect.name][0]))
+    client.commit()
+    upgrade(written)
+
+    assert missing_triggers(client) == []

@@ -48,7 +48,10 @@ def test_a_dropped_trigger_is_found(url):
     name = "events_no_delete" if url.startswith("sqlite") else "events_no_truncate"
     change(url, f"DROP TRIGGER {name}{on}")
 
-    assert problems(url) == {"triggers": f"missing, altered or switched off: {name}"}
+    assert problems(url) == {
+        "triggers": f"missing, altered or switched off: {name}, so events could be changed. Find out who did that; "
+        "`spectrace verify --all` tells whether any was, `spectrace db upgrade` puts them back"
+    }
 
 
 def test_a_renumbered_type_is_found(url):
