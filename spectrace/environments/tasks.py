@@ -8,6 +8,7 @@ from typing import Any
 from spectrace.core.types import Evaluation
 from spectrace.core.types import Task as CoreTask
 from spectrace.environments.values import decimal_text, encode
+from spectrace.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -18,6 +19,15 @@ class Task(CoreTask):
 
     def __init__(self, id: str, request: str, grade: Callable[..., Any] | None = None, data: str = "{}") -> None:  # noqa: A002
         """`data` is JSON text that `reset` may want; it is recorded, the grade is not."""
+        for part, text in (("id", id), ("request", request), ("data", data)):
+            if not isinstance(text, str):
+                raise UsageError(f"Task({id!r}, ...): {part} must be text, found {type(text).__name__} {text!r:.80}.")
+        if not id:
+            raise UsageError("Task('', ...): id must not be empty: it is what --task names.")
+        if grade is not None and not callable(grade):
+            raise UsageError(
+                f"Task({id!r}, ...): grade must be a function of the final state, found {type(grade).__name__}."
+            )
         for name, value in (("id", id), ("request", request), ("data", data), ("grade", grade)):
             object.__setattr__(self, name, value)
 

@@ -6,12 +6,28 @@ import pytest
 from spectrace.core.types import Evaluation
 from spectrace.core.types import Task as CoreTask
 from spectrace.environments.tasks import Task, graded
+from spectrace.errors import UsageError
 
 
 def test_a_task_is_given_id_request_and_grade_in_this_order():
     task = Task("t", "Do it.", len)
 
     assert (task.id, task.request, task.grade, task.data) == ("t", "Do it.", len, "{}")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((5, "Do it."), "id must be text, found int 5"),
+        (("", "Do it."), "id must not be empty"),
+        (("t", None), "request must be text, found NoneType None"),
+        (("t", "Do it.", '{"a": 1}'), "grade must be a function of the final state, found str"),
+        (("t", "Do it.", None, {"a": 1}), "data must be text, found dict"),
+    ],
+)
+def test_a_task_of_wrong_parts_is_refused_by_the_part(given, words):
+    with pytest.raises(UsageError, match=words):
+        Task(*given)
 
 
 def test_a_task_is_recorded_without_its_grade():
