@@ -25,6 +25,9 @@ Ended = Recorded | NotRecorded
 
 _LISTED_TASKS = 20
 
+_SEED = click.IntRange(-(2**52), 2**52)
+"""JSON readers round whole numbers beyond 2^53; half of that leaves room for the trials, which count on from it."""
+
 _COLUMNS = (
     Column("episode"),
     Column("task"),
@@ -62,7 +65,7 @@ _COLUMNS = (
 @click.option("--name", metavar="NAME", help="Name the run, so that `--run NAME` finds its episodes.")
 @click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="How often each task is run.")
 @click.option("--concurrency", type=click.IntRange(min=1), default=1, show_default=True, help="Episodes at once.")
-@click.option("--seed", type=int, help="Seed of environment and sampling; each trial counts on from it.")
+@click.option("--seed", type=_SEED, help="Seed of environment and sampling; each trial counts on from it.")
 @click.option("--project", metavar="NAME", help="File the episodes under this project.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label for the episodes.")
 @click.option("--operator", metavar="NAME", help="Who answers for the run.")
