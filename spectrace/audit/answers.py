@@ -13,7 +13,7 @@ class Filters:
     """Which episodes. Every condition must hold; an empty one asks nothing."""
 
     status: tuple[str, ...] = ()
-    """completed, truncated, failed, interrupted, running."""
+    """completed, truncated, failed, interrupted, running; unknown where its end cannot be read."""
     env: tuple[str, ...] = ()
     protocol: tuple[str, ...] = ()
     model: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class EpisodeSummary:
     started_at: int
     ended_at: int | None
     status: str
-    """completed, truncated, failed, interrupted, running."""
+    """completed, truncated, failed, interrupted, running; unknown where its end cannot be read."""
     end_reason: str | None
     env: str
     task: str

@@ -18,6 +18,8 @@ from spectrace.errors import StoreError, UsageError
 from spectrace.store.event_store import EventStore
 from spectrace.store.listing import Listable, Listed, listed
 
+UNKNOWN = "unknown"
+"""The status of an episode that has ended, by its row, and whose end cannot be read."""
 _UNREAD = "?"
 """In place of what an event 0 that cannot be read would have said."""
 _SORTABLE = tuple(item.name for item in fields(EpisodeSummary) if item.name != "labels")
@@ -42,7 +44,7 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         episode=row.episode,
         started_at=row.started_at,
         ended_at=row.ended_at,
-        status=ended.outcome if ended is not None else row.state,
+        status=ended.outcome if ended is not None else UNKNOWN if row.state == "ended" else row.state,
         end_reason=ended.reason if ended is not None else None,
         env=started.environment.name if started else _UNREAD,
         task=started.task.id if started else _UNREAD,

@@ -1,13 +1,18 @@
 """`spectrace db`: look after a database."""
 
+from pathlib import Path
+
 import click
 
 from spectrace.audit.lines import counted
+from spectrace.audit.queries import open_reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
+from spectrace.errors import StoreError
 from spectrace.store import migrate, upkeep
+from spectrace.store.database import parse_url
 
 
 @click.group()
@@ -20,7 +25,9 @@ def command() -> None:
 @json_option
 def upgrade(db: str | None, *, as_json: bool) -> None:
     """Bring a database to this version's schema, after a backup."""
-    before, after, backup = migrate.upgrade(database_url(db))
+    url = database_url(db)
+    _require_there(url)
+    before, after, backup = migrate.upgrade(url)
     if as_json:
         document.write("db-upgrade", [{"from": before, "to": after, "backup": str(backup) if backup else None}])
     elif before == after:
@@ -29,6 +36,15 @@ def upgrade(db: str | None, *, as_json: bool) -> None:
         console.line(f"Upgraded from {before or 'nothing'} to revision {after}.")
         if backup is not None:
             console.line("The backup, from which it can be restored: ", (str(backup), "name"))
+
+
+def _require_there(url: str) -> None:
+    """Refuse a file that does not exist: a misspelt path must not become an empty database."""
+    found = parse_url(url)
+    if found.get_backend_name() == "sqlite" and not Path(found.database or "").exists():
+        raise StoreError(
+            f"there is no database {found.database} to upgrade: `spectrace run` makes one, or give another with --db."
+        )
 
 
 @command.command()
@@ -73,7 +89,9 @@ def stats(db: str | None, *, as_json: bool) -> None:
 @json_option
 def rebuild(db: str | None, *, as_json: bool) -> None:
     """Make the projections (summaries, segments, actions, search text) anew from the events."""
-    done = upkeep.rebuild(database_url(db))
+    url = database_url(db)
+    open_reader(url).close()  # refuses what is missing or of another version, where opening to write would make it
+    done = upkeep.rebuild(url)
     if as_json:
         document.write("db-rebuild", [{"episodes": done}])
     else:

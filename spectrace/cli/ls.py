@@ -1,10 +1,12 @@
 """`spectrace ls`: the episodes of a log."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
 
 from spectrace.audit.answers import EpisodeSummary, Filters
+from spectrace.audit.batches import kind_of
 from spectrace.audit.queries import open_reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
@@ -55,9 +57,15 @@ def command(
     if as_json:
         document.write("ls", [item(one) for one in shown])
     else:
-        console.table(_COLUMNS, [_row(one) for one in shown], "No episode passes.")
+        console.table(_columns(shown), [_row(one) for one in shown], "No episode passes.")
     if len(found) > len(shown):
         console.say(f"{len(shown)} shown, and there are more: --after {shown[-1].episode}, or --limit 0 for all.")
+
+
+def _columns(shown: Sequence[EpisodeSummary]) -> list[Column]:
+    """Return the columns; the protocol stays where it is what tells a second verdict from an episode of its own."""
+    again = any(kind_of(one) == "reverify" for one in shown)
+    return [replace(column, rank=0) if again and column.title == "protocol" else column for column in _COLUMNS]
 
 
 def item(one: EpisodeSummary) -> dict[str, object]:

@@ -21,7 +21,7 @@ db_option = click.option(
     help="The log: sqlite:///FILE, a path or postgresql://... [default: SPECTRACE_DB, spectrace.toml, spectrace.db]",
 )
 
-STATUSES = ("completed", "truncated", "failed", "interrupted", "running")
+STATUSES = ("completed", "truncated", "failed", "interrupted", "running", "unknown")
 _AGO = re.compile(r"(\d+)([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 

@@ -9,7 +9,7 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.lines import counted
-from spectrace.audit.queries import Reader
+from spectrace.audit.queries import Reader, open_reader
 from spectrace.cli import agreement, console, document
 from spectrace.cli.console import Progress
 from spectrace.cli.loop import run_loop
@@ -18,7 +18,7 @@ from spectrace.cli.select import chosen, episodes_argument
 from spectrace.cli.watch import weights_progress
 from spectrace.config import Models, database_url, open_prompts, settings_here
 from spectrace.core.digest import text_digest
-from spectrace.core.events import Body, GenerateRequested, VerdictGiven
+from spectrace.core.events import Body, GenerateFailed, GenerateRequested, VerdictGiven
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Outcome, Verdict
 from spectrace.errors import UsageError
@@ -60,12 +60,14 @@ def command(
     """Judge recorded reviews again with another model, and set both verdicts side by side."""
     settings, asked = settings_here(), open_prompts(prompts)
     run = name or f"reverify-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
-    store = open_store(database_url(db, settings))
+    url = database_url(db, settings)
+    with open_reader(url) as reading:  # refuses a database that is missing, where opening to write would make it
+        names = [episode for episode in chosen(reading, episodes, every, filters) if not _is_pass(reading, episode)]
+    if not names:
+        raise UsageError("these are re-verifications themselves: name the episodes that they judge.")
+    store = open_store(url)
     reader = Reader(store)
     with reader, console.progress() as progress:
-        names = [episode for episode in chosen(reader, episodes, every, filters) if not _is_pass(reader, episode)]
-        if not names:
-            raise UsageError("these are re-verifications themselves: name the episodes that they judge.")
         begin(store, reader, run, names, verifier, asked, only_rejected=only is not None)
         models = Models(settings, weights_progress(progress))
 
@@ -80,15 +82,19 @@ def command(
                 await models.close()
 
         done = run_loop(go())
+        failed = [
+            f"{episode} was not judged to its end: {outcome.status}, {outcome.reason}{_cause(reader, run, episode)}"
+            for episode, (_, outcome) in zip(names, done, strict=True)
+            if outcome.status != "completed"
+        ]
     rechecks = [recheck for found, _ in done for recheck in found]
     if as_json:
         document.write("reverify", [item(one) for one in rechecks])
     else:
         console.line(("run ", "dim"), (run, "name"), f"  {counted(len(names), 'episode')}, verifier {verifier}")
         agreement.show(rechecks, only_rejected=only is not None)
-    failed = [outcome for _, outcome in done if outcome.status != "completed"]
-    for outcome in failed:
-        console.say(f"An episode was not judged to its end: {outcome.status}, {outcome.reason}.", style="error")
+    for said in failed:
+        console.say(said, style="error")
     ctx.exit(1 if failed else 0)
 
 
@@ -148,6 +154,17 @@ async def judge(
     return await reverify_episode(
         events, verifier, reader.store, run, prompts=prompts, only_rejected=only_rejected, watch=watch
     )
+
+
+def _cause(reader: Reader, run: str, episode: str) -> str:
+    """Return the verifier's last error, if that is what a pass over an episode ended of."""
+    for child in reader.iter_episodes(Filters(run=(run,), protocol=(REVERIFY,))):
+        if child.parent == episode:
+            errors = [
+                event.body.error for event in reader.events(child.episode) if isinstance(event.body, GenerateFailed)
+            ]
+            return f". {errors[-1]}" if errors else "."
+    return "."
 
 
 def _is_pass(reader: Reader, episode: str) -> bool:

@@ -70,6 +70,7 @@ def test_it_says_its_version(spectrace):
 
 
 def test_it_makes_a_database(spectrace):
+    (spectrace.directory / "new.db").touch()
     spectrace.run("db", "upgrade", "--db", "sqlite:///new.db")
 
     assert (spectrace.directory / "new.db").stat().st_size > 0

@@ -1,14 +1,26 @@
 import sqlite3
 
+import pytest
 
-def test_upgrade_makes_a_database_and_then_has_nothing_to_do(line):
+
+def test_upgrade_makes_the_tables_of_an_empty_file_and_then_has_nothing_to_do(line, tmp_path):
+    (tmp_path / "spectrace.db").touch()
     first, second = line.items("db", "upgrade"), line.items("db", "upgrade")
 
     assert first == [{"from": None, "to": second[0]["to"], "backup": None}]
     assert second == [{"from": first[0]["to"], "to": first[0]["to"], "backup": None}]
 
 
-def test_people_are_told_what_upgrade_did(line):
+@pytest.mark.parametrize("command", ["upgrade", "rebuild", "check", "stats"])
+def test_a_database_that_is_missing_is_said_and_not_made(line, tmp_path, command):
+    result = line("db", command, "--db", "typo.db")
+
+    assert (result.exit_code, "there is no database" in result.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_people_are_told_what_upgrade_did(line, tmp_path):
+    (tmp_path / "spectrace.db").touch()
     assert "Upgraded from nothing" in line("db", "upgrade").stdout
     assert "already" in line("db", "upgrade").stdout
 

@@ -1,7 +1,9 @@
 import pytest
 
 from spectrace.store.sql import open_store
-from tests.shop_log import recorded
+from tests.damage import damage
+from tests.playbook import accept
+from tests.shop_log import recorded, reverified
 
 CONTRACT = (
     "episode started status end_reason env task protocol weak strong events steps writes rejections unusable reward "
@@ -74,3 +76,24 @@ def test_the_database_is_found_by_option_variable_and_default(line, episode, tmp
         assert line("ls", *options, env=variables).exit_code == 0
 
     assert line("ls", env={"SPECTRACE_DB": "other.db"}).exit_code == 2
+
+
+def test_a_second_verdict_is_told_from_an_episode_at_every_width(line, episode):
+    store = open_store("spectrace.db")
+    reverified(store, episode, "again", [accept(), accept(), accept()])
+    store.close()
+
+    assert "reverify" in line("ls", env={"COLUMNS": "80"}).stdout
+
+
+def test_an_end_that_cannot_be_read_has_a_status_that_can_be_asked_for(line, episode):
+    damage("spectrace.db", "UPDATE events SET payload = NULL, salt = NULL WHERE (key & 1048575) = 45")
+
+    assert [item["status"] for item in line.items("ls")] == ["unknown"]
+    assert [item["episode"] for item in line.items("ls", "--status", "unknown")] == [episode]
+
+
+def test_a_misspelt_run_is_refused(line, episode):
+    result = line("ls", "--run", "frist")
+
+    assert (result.exit_code, "did you mean first?" in result.stderr) == (2, True)

@@ -1,5 +1,6 @@
 import pytest
 
+from spectrace.store.sql import open_store
 from tests.shop_log import script
 
 CONTRACT = "run episode segment verdict_seq derived recorded new agree counterfactual"
@@ -75,3 +76,25 @@ def test_a_name_stands_for_one_verifier_one_selection_and_one_kind_of_work(line,
     assert (another_verifier.exit_code, another_kind.exit_code) == (2, 2)
     assert "another kind, selection or settings" in another_verifier.stderr
     assert "run 'first' is one of recorded episodes" in another_kind.stderr
+
+
+def test_a_failed_verifier_is_told_with_the_episode_and_its_error(line, episode, tmp_path):
+    failing = script(tmp_path / "failing.json", [{"error": {"kind": "server", "message": "the server is down"}}])
+    said = line("reverify", episode, "--verifier", failing, "--name", "again").stderr
+
+    assert f"{episode} was not judged to its end: failed, " in said
+    assert said.endswith(". the server is down\n")
+
+
+def test_a_database_that_is_missing_is_not_made(line, lenient, tmp_path):
+    result = line("reverify", "--all", "--verifier", lenient, "--db", "typo.db")
+
+    assert (result.exit_code, "there is no database" in result.stderr) == (2, True)
+    assert not (tmp_path / "typo.db").exists()
+
+
+def test_an_empty_log_has_nothing_to_judge(line, lenient):
+    open_store("spectrace.db").close()
+    result = line("reverify", "--all", "--verifier", lenient)
+
+    assert (result.exit_code, "no episode passes --all" in result.stderr) == (2, True)
