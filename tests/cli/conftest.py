@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -41,7 +42,13 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_heed_ctrl_c,  # noqa: PLW1509 - one call, no lock
         )
+
+
+def _heed_ctrl_c() -> None:
+    """Undo what a shell does to the jobs it puts in the background: they, and their children, ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture
