@@ -25,7 +25,7 @@ Ended = Recorded | NotRecorded
 
 _LISTED_TASKS = 20
 
-_SEED = click.IntRange(-(2**52), 2**52)
+_LARGEST_SEED = 2**52
 """JSON readers round whole numbers beyond 2^53; half of that leaves room for the trials, which count on from it."""
 
 _COLUMNS = (
@@ -40,6 +40,13 @@ _COLUMNS = (
     Column("strong calls", right=True, rank=3),
     Column("rejected", right=True, rank=2),
 )
+
+
+def _seed(_ctx: click.Context, _param: click.Parameter, seed: int | None) -> int | None:
+    """Refuse by name what the log could not hold exactly."""
+    if seed is not None and abs(seed) > _LARGEST_SEED:
+        raise click.BadParameter(f"{seed} is beyond {_LARGEST_SEED:,} (2^52): choose a smaller number.")
+    return seed
 
 
 @click.command()
@@ -65,7 +72,9 @@ _COLUMNS = (
 @click.option("--name", metavar="NAME", help="Name the run, so that `--run NAME` finds its episodes.")
 @click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="How often each task is run.")
 @click.option("--concurrency", type=click.IntRange(min=1), default=1, show_default=True, help="Episodes at once.")
-@click.option("--seed", type=_SEED, help="Seed of environment and sampling; each trial counts on from it.")
+@click.option(
+    "--seed", type=int, callback=_seed, help="Seed of environment and sampling; each trial counts on from it."
+)
 @click.option("--project", metavar="NAME", help="File the episodes under this project.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label for the episodes.")
 @click.option("--operator", metavar="NAME", help="Who answers for the run.")

@@ -82,7 +82,7 @@ def test_a_server_that_does_not_answer_leaves_no_episode_and_says_what_to_do(lin
         ({"-o": "hold=all"}, "writes, writes+replies"),
         ({"--weak": "nobody"}, "no model is named 'nobody'"),
         ({"--label": "x"}, "KEY=VALUE"),
-        ({"--seed": "99999999999999999999"}, "'--seed': 99999999999999999999 is not in the range"),
+        ({"--seed": "99999999999999999999"}, "'--seed': 99999999999999999999 is beyond"),
         ({"--prompts": "missing.json"}, "cannot be read"),
         ({"--db": "no/such/folder/x.db"}, "does not exist"),
     ],
