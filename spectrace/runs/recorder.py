@@ -38,13 +38,13 @@ class Recorder:
         self._flushing = threading.Lock()
         self._kept = 1
         """How many events the store has said that it holds."""
-        self._stopped: StoreError | None = None
-        """Why the store refused a batch: nothing may follow what was never stored."""
+        self._stopped: Exception | None = None
+        """Why a batch was not stored: nothing may follow it, and every later call says this again."""
 
     def write(self, lane: str, body: Body) -> int:
         """Number and stamp one event; it is committed when the log is next settled."""
         if self._stopped is not None:
-            raise self._stop(self._stopped)
+            raise self._stopped
         seq = self._next
         if seq >= MAX_SEQ and not isinstance(body, EpisodeEnded):
             raise LogFull
@@ -64,19 +64,22 @@ class Recorder:
         """Take and append in one critical section: a cancelled await can neither lose a batch nor let two overtake."""
         with self._flushing:
             if self._stopped is not None:
-                raise self._stop(self._stopped)
+                raise self._stopped
             batch, self._pending = self._pending, []
             if not batch:
                 return
             try:
                 self._writer.append(batch, durable=durable)
             except StoreError as error:
+                self._stopped = self._stop(error)
+                raise self._stopped from error
+            except Exception as error:
                 self._stopped = error
-                raise self._stop(error) from error
+                raise
             self._kept += len(batch)
 
     def _stop(self, cause: StoreError) -> RecordingStopped:
-        """Return the error of this append and of every later one: the first cause, what is kept, what to do."""
+        """Return the error of this append and of every later one: the cause, what is recorded, what to do."""
         todo = (
             "Only one process may write an episode: find the other, then run the task again."
             if isinstance(cause, Conflict)
@@ -84,7 +87,7 @@ class Recorder:
         )
         return RecordingStopped(
             f"Episode {self.episode} was stopped, because its log cannot be gone on with: {cause} "
-            f"Its first {self._kept} events are recorded; it has no end and will show as interrupted. {todo}"
+            f"Its first {self._kept} events had been recorded; without an end it shows as interrupted. {todo}"
         )
 
     def act_key(self, position: str) -> str:

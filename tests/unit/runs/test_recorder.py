@@ -96,7 +96,7 @@ async def test_a_connection_lost_in_the_middle_is_told_as_that_with_what_is_reco
         await record_shop(store, watch=watch)
     kept = list(store.read(told[0]))
 
-    assert f"Its first {len(kept)} events are recorded" in str(raised.value)
+    assert f"Its first {len(kept)} events had been recorded" in str(raised.value)
     assert "was offered" not in str(raised.value)
     assert store.row(told[0]).state == "interrupted"
     store.close()

@@ -335,3 +335,30 @@ def test_what_cannot_be_read_names_its_event_and_episode_and_says_what_to_do(tmp
     assert str(raised.value).startswith(f"event {seq} of ep1 cannot be read: ")
     assert str(raised.value).endswith(" `spectrace verify ep1` says what of it is whole.")
     assert seen == list(range(seq))
+
+
+def test_a_lease_that_cannot_be_renewed_leaves_the_next_append_to_say_so(postgres_url):
+    store = open_store(postgres_url)
+    writer = begun(store)
+    with store.database.writing(durable=False) as connection:
+        pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    with store.database.reading() as connection:
+        connection.exec_driver_sql("SELECT pg_terminate_backend(%s)", (pid,))
+    writer.renew()
+    writer.append(reset(1), durable=True)  # on a new connection: nothing had been lost with the old one
+    found = [event.seq for event in store.read("ep1")]
+    store.close()
+
+    assert found == [0, 1]
+
+
+def test_an_episode_that_cannot_be_let_go_is_told_unless_an_append_said_so_before(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    writers = [begun(store, name) for name in ("ep1", "ep2")]
+    (tmp_path / "log.db").unlink()
+    with pytest.raises(StoreError, match="deleted, moved or replaced"):
+        writers[0].close()
+    with pytest.raises(StoreError, match="deleted, moved or replaced"):
+        writers[1].append(reset(1), durable=True)
+    writers[1].close()
+    store.close()
