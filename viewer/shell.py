@@ -69,7 +69,7 @@ def _words(error: SpectraceError) -> tuple[str, str]:
         case StoreError() if source.missing(source.database()):
             return (
                 "There is no log here yet",
-                "make demo                 # record a few episodes\nspectrace view --db FILE  # open another log",
+                "spectrace demo            # record a few episodes\nspectrace view --db FILE  # open another log",
             )
         case _:
             return "The log cannot be read", ""

@@ -11,7 +11,7 @@ from itertools import islice
 
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.lines import plain
-from spectrace.audit.reading import read_events
+from spectrace.audit.reading import Unread, read_events
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
 from spectrace.core.fold import tally
 from spectrace.errors import StoreError, UsageError
@@ -25,9 +25,9 @@ _UNREAD = "?"
 _SORTABLE = tuple(item.name for item in fields(EpisodeSummary) if item.name != "labels")
 
 
-def summaries(store: Listable, filters: Filters) -> Iterator[EpisodeSummary]:
-    """Yield the episodes that pass the filters, in their order."""
-    found = _passing(store, filters)
+def summaries(store: Listable, filters: Filters, lost: list[Unread] | None = None) -> Iterator[EpisodeSummary]:
+    """Yield the episodes that pass the filters, in their order; without `lost` a StoreError ends them."""
+    found = _passing(store, filters, lost)
     if filters.sort != "-started_at":
         found = iter(_sorted(found, filters.sort))
     if filters.after is not None:
@@ -91,7 +91,7 @@ def _counted(store: EventStore, episode: str) -> Totals:
     return totals
 
 
-def _passing(store: Listable, filters: Filters) -> Iterator[EpisodeSummary]:
+def _passing(store: Listable, filters: Filters, lost: list[Unread] | None) -> Iterator[EpisodeSummary]:
     tests = _tests(filters)
     for found in listed(store, since=filters.since, until=filters.until):
         started = _started(found)
@@ -100,7 +100,14 @@ def _passing(store: Listable, filters: Filters) -> Iterator[EpisodeSummary]:
         if started is not None and not _fits(started, filters):
             continue
         one = summary(found, store)
-        if all(test(one, store) for test in tests):
+        try:
+            passes = all(test(one, store) for test in tests)
+        except StoreError as error:
+            if lost is None:
+                raise
+            lost.append(Unread(one.episode, None, str(error)))
+            continue
+        if passes:
             yield one
 
 

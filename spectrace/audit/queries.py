@@ -85,13 +85,18 @@ class Reader:
         """Return the one episode whose id starts so; raise EpisodeNotFound otherwise."""
         return self.store.resolve(prefix)
 
-    def episodes(self, filters: Filters | None = None) -> list[EpisodeSummary]:
+    def episodes(self, filters: Filters | None = None, *, lost: list[Unread] | None = None) -> list[EpisodeSummary]:
         """Return the episodes that pass the filters."""
-        return list(self.iter_episodes(filters))
+        return list(self.iter_episodes(filters, lost=lost))
 
-    def iter_episodes(self, filters: Filters | None = None) -> Iterator[EpisodeSummary]:
-        """Yield the episodes that pass the filters, as they are found."""
-        return listing.summaries(self.store, filters or Filters())
+    def iter_episodes(
+        self, filters: Filters | None = None, *, lost: list[Unread] | None = None
+    ) -> Iterator[EpisodeSummary]:
+        """Yield the episodes that pass the filters, as they are found.
+
+        `lost` is told of those that cannot be read where a filter needs it; without it that is a StoreError.
+        """
+        return listing.summaries(self.store, filters or Filters(), lost)
 
     def state(self, episode: str) -> str:
         """Return running, interrupted or ended."""
@@ -183,7 +188,7 @@ class Reader:
             raise UsageError(f"rejections are counted by {', '.join(REJECTIONS_BY)}; not by {named}.")
         counts: Counter[tuple[str, ...]] = Counter()
         where: dict[tuple[str, ...], list[tuple[str, int]]] = {}
-        for one in self.iter_episodes(filters):
+        for one in self.iter_episodes(filters, lost=lost):
             again = one.protocol == "reverify" and "reverify" not in (filters or Filters()).protocol
             for item in self._counted(one, lost) if not again else ():
                 key = tuple(_rejection_key(name, one, item) for name in by)

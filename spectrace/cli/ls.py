@@ -8,6 +8,7 @@ import click
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import kind_of
 from spectrace.audit.queries import open_reader
+from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, filter_options, json_option
@@ -44,15 +45,24 @@ _COLUMNS = (
 @click.option("--after", metavar="EP", help="Go on after this episode of the same listing.")
 @db_option
 @json_option
+@click.pass_context
 def command(
-    sort: str, limit: int | None, after: str | None, db: str | None, *, filters: Filters, as_json: bool
+    ctx: click.Context,
+    sort: str,
+    limit: int | None,
+    after: str | None,
+    db: str | None,
+    *,
+    filters: Filters,
+    as_json: bool,
 ) -> None:
     """List episodes, newest first."""
+    lost: list[Unread] = []
     most = (None if as_json else _SHOWN) if limit is None else limit or None
     asked = replace(filters, sort=sort, after=after, limit=None if most is None else most + 1)
     with open_reader(database_url(db)) as reader:
         require_runs(reader, filters)
-        found = reader.episodes(asked)
+        found = reader.episodes(asked, lost=lost)
     shown = found if most is None else found[:most]
     if as_json:
         document.write("ls", [item(one) for one in shown])
@@ -60,6 +70,7 @@ def command(
         console.table(_columns(shown), [_row(one) for one in shown], "No episode passes.")
     if len(found) > len(shown):
         console.say(f"{len(shown)} shown, and there are more: --after {shown[-1].episode}, or --limit 0 for all.")
+    ctx.exit(console.lost(lost))
 
 
 def _columns(shown: Sequence[EpisodeSummary]) -> list[Column]:

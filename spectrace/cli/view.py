@@ -106,6 +106,7 @@ def _command(port: int) -> list[str]:
         "--server.headless=true",
         "--server.fileWatcherType=none",
         "--browser.gatherUsageStats=false",
+        "--logger.hideWelcomeMessage=true",
     ]
 
 

@@ -74,4 +74,4 @@ def test_an_empty_log_says_how_to_fill_it(draw: Draw, tmp_path):
     page = draw(tmp_path / "empty.db")
 
     assert "No episodes yet" in texts(page)
-    assert [one.value for one in page.code] == ["make demo"]
+    assert [one.value for one in page.code] == ["spectrace demo"]

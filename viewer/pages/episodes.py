@@ -45,7 +45,7 @@ def _empty() -> None:
         with st.container(key="notice-title"):
             st.text("No episodes yet")
         st.text("This log is empty. Record a few episodes, then refresh this page:")
-        st.code("make demo", language=None)
+        st.code("spectrace demo", language=None)
 
 
 def _filters(newest: Sequence[EpisodeSummary]) -> tuple[Filters, str]:

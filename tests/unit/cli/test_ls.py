@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from spectrace.store.sql import open_store
@@ -97,3 +99,15 @@ def test_a_misspelt_run_is_refused(line, episode):
     result = line("ls", "--run", "frist")
 
     assert (result.exit_code, "did you mean first?" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("options", [["--grep", "C11"], ["--tool", "cancel_order"]])
+def test_an_episode_that_cannot_be_searched_is_named_and_the_others_are_listed(line, episode, options):
+    store = open_store("spectrace.db")
+    sound = recorded(store)
+    store.close()
+    damage("spectrace.db", "UPDATE events SET payload = x'0011' WHERE (key & 1048575) = 2 AND key < (2 << 20)")
+    result = line("ls", *options, "--json")
+
+    assert (result.exit_code, [item["episode"] for item in json.loads(result.stdout)["items"]]) == (3, [sound])
+    assert f"Incomplete: event 2 of {episode} cannot be read" in result.stderr

@@ -18,14 +18,15 @@ def viewer(episode, tmp_path):
 
     def start(*arguments):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SPECTRACE_")}
-        process = subprocess.Popen(
-            [*VIEW, *arguments, "--no-browser", "--json"],
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        with (tmp_path / "stderr").open("w") as stderr:
+            process = subprocess.Popen(
+                [*VIEW, *arguments, "--no-browser", "--json"],
+                cwd=tmp_path,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+            )
         started.append(process)
         text = ""
         while not text.endswith("}\n") or text.count("{") != text.count("}"):
@@ -40,7 +41,7 @@ def viewer(episode, tmp_path):
 
 
 @pytest.mark.slow
-def test_it_answers_on_this_machine_only_and_ends_with_its_parent(viewer, episode):
+def test_it_answers_on_this_machine_only_and_ends_with_its_parent(viewer, episode, tmp_path):
     process, said = viewer(f"{episode[:8]}:10")
     port = said["port"]
 
@@ -51,6 +52,7 @@ def test_it_answers_on_this_machine_only_and_ends_with_its_parent(viewer, episod
     process.send_signal(signal.SIGTERM)
 
     assert process.wait(30) == 0
+    assert "Streamlit" not in (tmp_path / "stderr").read_text()  # where the viewer is, is said by us alone
     with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
         probe.connect(("127.0.0.1", port))
 
