@@ -27,11 +27,17 @@ def test_models_are_asked(line, tmp_path):
     (tmp_path / "spectrace.toml").write_text(
         '[models.there]\nprovider = "scripted"\nname = "s.json"\n'
         '[models.gone]\nprovider = "openai"\nname = "x"\nurl = "http://127.0.0.1:1"\n'
-        '[models.open]\nprovider = "openai"\nname = "x"\nkey = "sk-1"\nurl = "http://127.0.0.1:1"\n'
     )
     found = states(line, code=1)
 
-    assert (found["model there"], found["model gone"], found["model open"]) == ("ok", "problem", "problem")
+    assert (found["model there"], found["model gone"]) == ("ok", "problem")
+
+
+def test_a_literal_key_is_a_problem_of_the_settings(line, tmp_path):
+    (tmp_path / "spectrace.toml").write_text('[models.open]\nprovider = "openai"\nname = "x"\nkey = "sk-1"\n')
+
+    assert states(line, code=1)["settings"] == "problem"
+    assert "sk-1" not in line("doctor").output
 
 
 def test_local_models_are_looked_up_and_not_started(line, tmp_path):
