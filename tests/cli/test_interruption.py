@@ -50,14 +50,13 @@ def _reached(database, events, timeout_s=60):
 
 
 @pytest.fixture
-def running(spectrace):
+def running(spectrace, request):
     """A run that hangs in its first read, after a rejection and its repair: the process and the episode."""
+    tasks = getattr(request, "param", "cancel-own")
     (spectrace.directory / "slow.py").write_text(SLOW)
     weak = script(spectrace.directory / "weak.json", WEAK_SCRIPT)
     strong = script(spectrace.directory / "strong.json", STRONG_SCRIPT)
-    process = spectrace.start(
-        "run", "--env", "slow:env", "--task", "cancel-own", "--weak", weak, "--strong", strong, "--json"
-    )
+    process = spectrace.start("run", "--env", "slow:env", "--task", tasks, "--weak", weak, "--strong", strong, "--json")
     yield process, _reached(spectrace.directory / "spectrace.db", 20)
     process.kill()
     process.communicate()
@@ -105,6 +104,16 @@ def test_an_interrupted_run_writes_the_end_and_says_so_in_a_line(spectrace, runn
     assert "Traceback" not in said
     assert (listed["status"], listed["end_reason"]) == ("interrupted", "cancelled")
     assert verified["result"] == "consistent"
+
+
+@pytest.mark.parametrize("running", ["cancel-own,voucher-late,address-open"], indirect=True)
+def test_an_interrupted_run_says_how_many_episodes_had_not_begun(running):
+    process, episode = running
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+
+    assert f"Recorded as interrupted: {episode}." in said
+    assert "Not begun: 2 of 3 episodes." in said
 
 
 def test_following_shows_what_a_running_episode_does_until_it_ends(spectrace, running):
