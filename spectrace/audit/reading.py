@@ -32,6 +32,8 @@ def read_events(store: EventStore, episode: str, start: int = 0) -> Iterator[Eve
     except EpisodeNotFound:
         raise
     except StoreError as error:
+        if "spectrace verify" in str(error):  # the store has named the event and what to do
+            raise
         said = str(error).rstrip(".")
         if episode not in said:
             bad = verify_episode(store, episode).first_bad_seq

@@ -10,7 +10,6 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
-from spectrace.errors import StoreError
 from spectrace.store import migrate, upkeep
 from spectrace.store.database import parse_url
 
@@ -24,13 +23,17 @@ def command() -> None:
 @db_option
 @json_option
 def upgrade(db: str | None, *, as_json: bool) -> None:
-    """Bring a database to this version's schema, after a backup."""
+    """Bring a database to this version's schema, after a backup; make it where there is none."""
     url = database_url(db)
-    _require_there(url)
+    restored = migrate.restore_triggers(url) if _is_there(url) else []
     before, after, backup = migrate.upgrade(url)
     if as_json:
-        document.write("db-upgrade", [{"from": before, "to": after, "backup": str(backup) if backup else None}])
-    elif before == after:
+        done = {"from": before, "to": after, "backup": str(backup) if backup else None, "triggers_restored": restored}
+        document.write("db-upgrade", [done])
+        return
+    if restored:
+        console.line(f"Put back what keeps events append-only: {', '.join(restored)}. Somebody had dropped it.")
+    if before == after:
         console.line(f"The database is at revision {after} already.")
     else:
         console.line(f"Upgraded from {before or 'nothing'} to revision {after}.")
@@ -38,13 +41,9 @@ def upgrade(db: str | None, *, as_json: bool) -> None:
             console.line("The backup, from which it can be restored: ", (str(backup), "name"))
 
 
-def _require_there(url: str) -> None:
-    """Refuse a file that does not exist: a misspelt path must not become an empty database."""
+def _is_there(url: str) -> bool:
     found = parse_url(url)
-    if found.get_backend_name() == "sqlite" and not Path(found.database or "").exists():
-        raise StoreError(
-            f"there is no database {found.database} to upgrade: `spectrace run` makes one, or give another with --db."
-        )
+    return found.get_backend_name() != "sqlite" or Path(found.database or "").exists()
 
 
 @command.command()

@@ -3,15 +3,14 @@ import sqlite3
 import pytest
 
 
-def test_upgrade_makes_the_tables_of_an_empty_file_and_then_has_nothing_to_do(line, tmp_path):
-    (tmp_path / "spectrace.db").touch()
+def test_upgrade_makes_a_database_and_then_has_nothing_to_do(line):
     first, second = line.items("db", "upgrade"), line.items("db", "upgrade")
 
-    assert first == [{"from": None, "to": second[0]["to"], "backup": None}]
-    assert second == [{"from": first[0]["to"], "to": first[0]["to"], "backup": None}]
+    assert first == [{"from": None, "to": second[0]["to"], "backup": None, "triggers_restored": []}]
+    assert second == [{"from": first[0]["to"], "to": first[0]["to"], "backup": None, "triggers_restored": []}]
 
 
-@pytest.mark.parametrize("command", ["upgrade", "rebuild", "check", "stats"])
+@pytest.mark.parametrize("command", ["rebuild", "check", "stats"])
 def test_a_database_that_is_missing_is_said_and_not_made(line, tmp_path, command):
     result = line("db", command, "--db", "typo.db")
 
@@ -19,8 +18,18 @@ def test_a_database_that_is_missing_is_said_and_not_made(line, tmp_path, command
     assert list(tmp_path.iterdir()) == []
 
 
-def test_people_are_told_what_upgrade_did(line, tmp_path):
-    (tmp_path / "spectrace.db").touch()
+def test_upgrade_puts_back_dropped_triggers_and_says_so(line, episode, tmp_path):
+    with sqlite3.connect(tmp_path / "spectrace.db") as connection:
+        name = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name").fetchone()[0]
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.close()
+    result = line("db", "upgrade")
+
+    assert f"Put back what keeps events append-only: {name}" in result.stdout
+    assert line("db", "check").exit_code == 0
+
+
+def test_people_are_told_what_upgrade_did(line):
     assert "Upgraded from nothing" in line("db", "upgrade").stdout
     assert "already" in line("db", "upgrade").stdout
 
