@@ -15,6 +15,15 @@ def test_a_result_comes_back():
     assert run_loop(work()) == 3
 
 
+@pytest.fixture
+def heeding_ctrl_c():
+    """Undo what a shell does to the jobs that it puts in the background: they ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeding_ctrl_c")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_the_work_wind_down_and_is_an_interrupt(number):
     ended = []
