@@ -53,7 +53,7 @@ class ActionChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentClosed:
-    """A segment ended. `reason`: held, k_reads, reply, finish, stalled, unusable_draft, effect_observed, budget.
+    """A segment ended: held, k_reads, reply, finish, stalled, unusable_draft, effect_observed, budget or failed.
 
     `dropped` counts the calls of the same message that came after the closing one.
     """
@@ -104,7 +104,7 @@ class SegmentCommitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepsDiscarded:
-    """Steps leave the history. `reason`: rejected, unusable, after_error, speculation_lost, budget."""
+    """Steps leave the history. `reason`: rejected, unusable, after_error, speculation_lost, budget, failed."""
 
     TYPE: ClassVar[str] = "steps.discarded"
     VERSION: ClassVar[int] = 1

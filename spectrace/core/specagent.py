@@ -109,7 +109,11 @@ def _episode(options: SpecAgent, desk: Desk) -> Protocol[Outcome]:
                 yield from _corrective(desk, ledger, index, None, None, None)
             continue
 
-        verdict, review = yield from roles.review(desk, ledger.history, segment.steps, f"s{index}")
+        try:
+            verdict, review = yield from roles.review(desk, ledger.history, segment.steps, f"s{index}")
+        except Ended as ended:
+            yield from _abandon(index, segment.steps, ended)
+            raise
         given = yield from tell(facts.verdict_given(verdict, index, review))
         unreviewed = 0
         if verdict.accepts_all:
@@ -130,7 +134,13 @@ def _draft_segment(options: SpecAgent, desk: Desk, ledger: Ledger, index: int) -
     """Let the weak model draft, grounded in real observations, until something closes the segment."""
     steps: tuple[Step, ...] = ()
     while True:
-        drafted = yield from roles.draft(desk, ledger.history, steps, f"s{index}.{len(steps) + 1}")
+        try:
+            drafted = yield from roles.draft(desk, ledger.history, steps, f"s{index}.{len(steps) + 1}")
+        except Ended as ended:
+            if steps:
+                yield from _close(index, steps, _cut_by(ended))
+                yield from _abandon(index, steps, ended)
+            raise
         if drafted is None:
             return (yield from _close(index, steps, "unusable_draft"))
         for taken, action in enumerate(drafted.actions, 1):
@@ -196,6 +206,15 @@ def _commit(ledger: Ledger, segment: Segment, upto: int, *, reviewed: str) -> Pr
         return
     yield from tell(SegmentCommitted(segment=segment.index, start=1, end=upto, reviewed=reviewed))
     ledger.commit(*(step for step in segment.steps[:upto] if step.observation is not None))
+
+
+def _abandon(index: int, steps: tuple[Step, ...], ended: Ended) -> Protocol[None]:
+    """Discard what nobody will judge any more: the episode ends here."""
+    yield from tell(StepsDiscarded(segment=index, start=1, end=len(steps), reason=_cut_by(ended)))
+
+
+def _cut_by(ended: Ended) -> str:
+    return "budget" if ended.outcome.status == "truncated" else "failed"
 
 
 def _discard(segment: Segment, verdict: Verdict) -> Protocol[None]:

@@ -390,3 +390,13 @@ def test_a_reply_in_between_does_not_hide_a_stall():
     played.says("weak", look()).observes("same")
 
     assert closed(played) == ["reply", "reply", "stalled"]
+
+
+@pytest.mark.parametrize(("kind", "reason"), [("context", "budget"), ("unreachable", "failed")])
+def test_steps_that_nobody_will_judge_are_discarded_when_the_episode_ends(kind, reason):
+    drafting = play().begins().says("weak", look()).observes("red").fails(kind)
+    reviewing = play().begins().says("weak", look()).observes("red").says("weak", change()).fails(kind)
+
+    assert (closed(drafting), discarded(drafting)) == ([reason], [(1, 1, 1, reason)])
+    assert (closed(reviewing), discarded(reviewing)) == (["held"], [(1, 1, 2, reason)])
+    assert committed(drafting) == committed(reviewing) == []

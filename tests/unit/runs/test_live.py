@@ -56,7 +56,7 @@ async def test_a_model_that_fails_ends_the_episode_failed_and_nothing_is_lost():
     events = list(store.read(recorded.episode))
 
     assert (recorded.outcome.status, recorded.outcome.reason) == ("failed", "model_strong_server")
-    assert [event.type for event in events[-2:]] == ["generate.failed", "episode.ended"]
+    assert [event.type for event in events[-3:]] == ["generate.failed", "steps.discarded", "episode.ended"]
 
 
 @in_loop
