@@ -8,6 +8,8 @@ from click.testing import CliRunner
 from spectrace.cli import main
 from tests.shop_log import script
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "\x1b]0;owned\x07\x1b[2J[red]bold[/red]\u202egnp.exe\x9b31m"
 CONTROLS = {chr(code) for code in [*range(32), 127, *range(128, 160)]} - {"\n"} | set("\u202e")
 RUN = ["run", "--env", "shop", "--task", "cancel-own", "--name", HOSTILE, "--label", f"x={HOSTILE}"]

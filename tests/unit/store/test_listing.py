@@ -8,6 +8,8 @@ from spectrace.store.event_store import Pending
 from spectrace.store.listing import listed
 from spectrace.store.samples import sample_episode
 
+pytestmark = pytest.mark.slow
+
 
 def fill(store, *ids, ended=True):
     """Write sample episodes, a second apart, the first at second 1; return the ids, newest first."""

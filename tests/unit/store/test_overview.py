@@ -9,6 +9,8 @@ from spectrace.store.overview import Wanted, episodes
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 
+pytestmark = pytest.mark.slow
+
 BODIES = sample_episode(1, segments=2)
 CALM = sample_episode(1, segments=1)
 STARTED = BODIES[0]
