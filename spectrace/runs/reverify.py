@@ -59,7 +59,7 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     `prompts` replaces the recorded ones. An episode without anything to review gives an empty list and no child.
     """
     episode = fold(events)
-    reviews = [item for item in reviews_of(episode) if not only_rejected or _rejected(item)]
+    reviews = _selected(episode, only_rejected=only_rejected)
     if not reviews:
         return [], Outcome("completed", "nothing_to_review")
     (facts,) = await describe({"strong": verifier}, None)
@@ -111,8 +111,7 @@ def compare_reviews(
 def rechecks_of(run: str, child: Sequence[Event], parent: Sequence[Event]) -> list[Recheck]:
     """Return a recorded re-verification's rows again, from both logs."""
     again, original = fold(child), fold(parent)
-    only_rejected = bool(json.loads(again.started.options)["only_rejected"])
-    reviews = [item for item in reviews_of(original) if not only_rejected or _rejected(item)]
+    reviews = _recorded_selection(again.started, original)
     verdicts = {event.body.segment: verdict_of(event.body) for event in child if isinstance(event.body, VerdictGiven)}
     return compare_reviews(run, original.id, again.id, reviews, verdicts)
 
@@ -124,8 +123,16 @@ def desk_of(started: EpisodeStarted) -> Desk:
 
 def child_reviews(child: EpisodeStarted, parent: Sequence[Event]) -> list[Review]:
     """Return the reviews that a recorded re-verification went through, from its parent's log."""
-    only_rejected = bool(json.loads(child.options)["only_rejected"])
-    return [item for item in reviews_of(fold(parent)) if not only_rejected or _rejected(item)]
+    return _recorded_selection(child, fold(parent))
+
+
+def _recorded_selection(child: EpisodeStarted, parent: Episode) -> list[Review]:
+    return _selected(parent, only_rejected=bool(json.loads(child.options)["only_rejected"]))
+
+
+def _selected(episode: Episode, *, only_rejected: bool) -> list[Review]:
+    """Return the reviews to judge: asking, comparing and replaying must all choose the same ones."""
+    return [item for item in reviews_of(episode) if not only_rejected or _rejected(item)]
 
 
 def _rejected(item: Review) -> bool:
