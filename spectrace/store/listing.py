@@ -16,7 +16,8 @@ from spectrace.errors import StoreError
 from spectrace.store import tables
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.memory import MemoryEventStore
-from spectrace.store.rows import EpisodeReader, Row
+from spectrace.store.reader import EpisodeReader
+from spectrace.store.rows import Row
 from spectrace.store.sql import SqlEventStore
 from spectrace.store.statements import key
 

@@ -16,7 +16,8 @@ from spectrace.store.codec import BodyEncoder
 from spectrace.store.event_store import EpisodeRow, Pending, StoredEvent
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import check_episode_id, not_found
-from spectrace.store.rows import EpisodeChain, EpisodeReader, Row, Salts, messages_of, random_salt
+from spectrace.store.reader import EpisodeReader
+from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salt
 
 
 @dataclass(slots=True)

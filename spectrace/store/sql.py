@@ -24,7 +24,8 @@ from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_episode_id, not_found
 from spectrace.store.process import Process, is_dead, this_process
-from spectrace.store.rows import Damage, EpisodeChain, EpisodeReader, Row, Salts, messages_of, random_salt
+from spectrace.store.reader import EpisodeReader
+from spectrace.store.rows import Damage, EpisodeChain, Row, Salts, messages_of, random_salt
 from spectrace.store.statements import Statements, key
 
 LEASE_US = 60_000_000

@@ -14,9 +14,9 @@ from spectrace.core.events import Event, ResetRequested, Unknown
 from spectrace.errors import Conflict, NewerSchema, StoreError
 from spectrace.store import tables
 from spectrace.store.blobs import references
-from spectrace.store.codec import typed
 from spectrace.store.compression import RAW
 from spectrace.store.database import Database, parse_url
+from spectrace.store.decoding import typed
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.samples import EPOCH_US, pending, sample_episode

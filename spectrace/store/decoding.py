@@ -1,0 +1,105 @@
+"""Stored bodies back to typed ones. Counterpart of `codec`, which writes them.
+
+Decoding gives back equal objects, or StoreError: a wrong type is damage, never something to convert. A type or version
+that is not known is nobody's to decode: its reader keeps it as `Unknown`, with the bytes as they are.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import orjson
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn
+
+from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body, Event, Unknown
+from spectrace.core.types import Action, Effect, Message, Role
+from spectrace.errors import NewerSchema, StoreError
+from spectrace.store.codec import ACTIONS, Lifted, is_action
+from spectrace.store.upcasts import upcast
+
+CLASSES: Mapping[str, type[Body]] = {cls.TYPE: cls for cls in TYPE_NUMBERS}
+"""Type name -> the class of its newest version."""
+
+
+def parse(body: bytes) -> object:
+    """Return a stored body as JSON; references are still references."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise StoreError(f"the stored body is not JSON ({error}): it was altered or damaged.") from error
+
+
+def known(type_: str, version: int) -> type[Body] | None:
+    """Return the class that reads this type and version, if this spectrace has it."""
+    cls = CLASSES.get(type_)
+    return cls if cls is not None and 1 <= version <= cls.VERSION else None
+
+
+def decode(cls: type[Body], version: int, lifted: Lifted, value: object) -> Body:
+    """Return the typed body of a resolved value: header fields joined, brought up to the newest version."""
+    try:
+        body = dict(cast("dict[str, object]", value))
+        for name in HEADER_FIELDS:
+            body.setdefault(name, getattr(lifted, name))
+        return _DECODER.structure(upcast(cls.TYPE, version, cls.VERSION, body), cls)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"{cls.TYPE} version {version} cannot be read: {error!r}. It was altered or damaged."
+        ) from error
+
+
+def message_of(value: object) -> Message:
+    """Return one message of a resolved value."""
+    return _DECODER.structure(value, Message)
+
+
+def typed(event: Event) -> Body:
+    """Return the event's body, insisting on a type; raise NewerSchema naming the version that would be needed."""
+    if not isinstance(event.body, Unknown):
+        return event.body
+    body, cls = event.body, CLASSES.get(event.body.type)
+    if cls is not None and body.version <= cls.VERSION:
+        raise StoreError(f"event {event.seq} ({body.type}) of {event.episode} was erased, or leans on one that was.")
+    known_to = f"version {cls.VERSION}" if cls else "no such type"
+    raise NewerSchema(
+        f"event {event.seq} of {event.episode} is {body.type} version {body.version}; this spectrace knows {known_to}. "
+        "Read it with the spectrace that wrote it, or a newer one."
+    )
+
+
+def _decoder() -> Converter:
+    """Structure strictly: a wrong type is damage, never something to convert."""
+    converter = Converter(detailed_validation=False)
+
+    def exactly(expected: type) -> None:
+        def check(value: object, _: object) -> object:
+            if type(value) is not expected:
+                msg = f"expected {expected.__name__}, found {type(value).__name__}"
+                raise TypeError(msg)
+            return value
+
+        converter.register_structure_hook(expected, check)
+
+    for primitive in (str, int, bool):
+        exactly(primitive)
+    for enum in (Effect, Role):  # a StrEnum would pass for the text that it also is
+        converter.register_structure_hook(enum, lambda value, cls: cls(value))
+
+    def action(value: Any, _: object) -> Action | None:
+        if value is None:
+            return None
+        return converter.structure(value, ACTIONS[value["kind"]])
+
+    structured = make_dict_structure_fn(Message, converter)
+
+    def message(value: Any, cls: type[Message]) -> Message:
+        """Take a message that is one already: a prompt repeats those of the prompts before it."""
+        return value if isinstance(value, Message) else structured(value, cls)
+
+    converter.register_structure_hook(Message, message)
+
+    converter.register_structure_hook_func(is_action, action)
+    return converter
+
+
+_DECODER = _decoder()
