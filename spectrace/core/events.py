@@ -1,6 +1,6 @@
 """The event vocabulary: every type that a log may hold, in the past tense. Counterpart of `commands`.
 
-The classes stand in `episode_events`, `question_events` and `fact_events`; this module is the closed union of them.
+The classes stand in `episode_events`, `question_events`, `fact_events` and `admin_events`; this module is their union.
 An event is a *header* (no free text) and a *body*. The classes here are both at once: the fields named in
 HEADER_FIELDS travel in the header, the others in the body. Each class has a TYPE and a VERSION; its fields
 are never changed, only a new version is added, with an upcast in `store/upcasts.py`.
@@ -8,6 +8,15 @@ are never changed, only a new version is added, with an upcast in `store/upcasts
 
 from dataclasses import dataclass
 
+from spectrace.core.admin_events import (
+    AdminBody,
+    AdminCopied,
+    AdminImported,
+    AdminOpened,
+    AdminRestored,
+    AdminUnpacked,
+    AdminUpgraded,
+)
 from spectrace.core.episode_events import EpisodeEnded, EpisodeStarted, Origin, Parent, StartedBy, Totals, Versions
 from spectrace.core.fact_events import (
     ActionChecked,
@@ -88,6 +97,7 @@ Body = (
     | StateMoved
     | OutcomeSettled
     | EpisodeEnded
+    | AdminBody
 )
 
 TYPE_NUMBERS: dict[type[Body], int] = {
@@ -118,6 +128,12 @@ TYPE_NUMBERS: dict[type[Body], int] = {
     EffectObserved: 25,
     StateMoved: 26,
     OutcomeSettled: 27,
+    AdminOpened: 28,
+    AdminUpgraded: 29,
+    AdminRestored: 30,
+    AdminImported: 31,
+    AdminUnpacked: 32,
+    AdminCopied: 33,
 }
 """A database's small integer for each type: outside the chain, appended to, never renumbered."""
 
@@ -153,6 +169,13 @@ __all__ = [
     "ActRequested",
     "ActionChecked",
     "ActionHeld",
+    "AdminBody",
+    "AdminCopied",
+    "AdminImported",
+    "AdminOpened",
+    "AdminRestored",
+    "AdminUnpacked",
+    "AdminUpgraded",
     "Body",
     "EffectObserved",
     "EpisodeEnded",

@@ -2,7 +2,8 @@
 
 `events` is what the chain covers; `episodes` says who writes; everything from `actions` on is a projection: rebuilt
 from events, never migrated. One table layout serves SQLite and Postgres. An event's key is number << 20 | seq: an
-integer row id costs a tenth of a UUID (measured), and an episode is one range.
+integer row id costs a tenth of a UUID (measured), and an episode is one range. Runs have the numbers from 1 on; those
+of 0 and below are administrative logs (`epochs`), so `number > 0` asks for runs.
 """
 
 import sqlalchemy as sa
@@ -41,6 +42,14 @@ episodes = sa.Table(
     sa.Column("db_user", sa.String),
     sa.Index("ix_episodes_started_at_number", "started_at", "number"),
 )
+
+epochs = sa.Table(
+    "epochs",
+    metadata,
+    sa.Column("number", sa.ForeignKey("episodes.number"), primary_key=True, autoincrement=False),
+    sa.Column("place", sa.Integer, unique=True),
+)
+"""The administrative logs; the highest `place` is the current one, NULL came along from another database."""
 
 types = sa.Table(
     "types",

@@ -37,6 +37,12 @@ def test_every_event_has_a_number_of_its_own_that_is_never_changed():
         "effect.observed": 25,
         "state.moved": 26,
         "outcome.settled": 27,
+        "admin.opened": 28,
+        "admin.upgraded": 29,
+        "admin.restored": 30,
+        "admin.imported": 31,
+        "admin.unpacked": 32,
+        "admin.copied": 33,
     }
 
 

@@ -13,8 +13,8 @@ from spectrace.store.triggers import missing_triggers
 NEXT = """
 from alembic import op
 from spectrace.store.triggers import assert_triggers
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 def upgrade():
     op.execute("{statement}")
     assert_triggers(op.get_bind())
@@ -41,7 +41,7 @@ def newer_package(tmp_path, monkeypatch):
     def make(statement: str = "CREATE TABLE later (id INTEGER)") -> None:
         place = tmp_path / "migrations"
         shutil.copytree(migrate._directory(), place, ignore=shutil.ignore_patterns("__pycache__"))
-        (place / "versions" / "0002_later.py").write_text(NEXT.format(statement=statement))
+        (place / "versions" / "0003_later.py").write_text(NEXT.format(statement=statement))
         monkeypatch.setattr(migrate, "_PLACES", (place,))
 
     return make
@@ -55,17 +55,17 @@ def test_the_first_writer_makes_the_database(database_url):
 
 
 def test_an_upgrade_of_the_newest_changes_nothing(written):
-    assert migrate.upgrade(written) == ("0001", "0001", None)
+    assert migrate.upgrade(written) == ("0002", "0002", None)
 
 
 def test_an_upgrade_makes_a_new_database_too(database_url):
-    assert migrate.upgrade(database_url) == (None, "0001", None)
+    assert migrate.upgrade(database_url) == (None, "0002", None)
 
 
 def test_an_older_database_says_how_to_upgrade(written, newer_package):
     newer_package()
 
-    with pytest.raises(StoreError, match="at revision 0001, this spectrace needs 0002: run `spectrace db upgrade"):
+    with pytest.raises(StoreError, match="at revision 0002, this spectrace needs 0003: run `spectrace db upgrade"):
         open_store(written)
 
 
@@ -74,7 +74,7 @@ def test_an_upgrade_keeps_every_event_and_backs_up_sqlite(written, newer_package
     newer_package()
     found, to, backup = migrate.upgrade(written)
 
-    assert (found, to) == ("0001", "0002")
+    assert (found, to) == ("0002", "0003")
     assert stored(written) == before
     assert (backup is not None) == written.startswith("sqlite")
 
@@ -102,7 +102,7 @@ def test_a_newer_database_is_refused_naming_both_revisions(written, newer_packag
         lambda: migrate.upgrade(written),
     ):
         with pytest.raises(
-            NewerSchema, match=r"revision 0002, written by a newer spectrace; this one carries .* up to 0001"
+            NewerSchema, match=r"revision 0003, written by a newer spectrace; this one carries .* up to 0002"
         ):
             act()
 
@@ -114,7 +114,7 @@ def test_a_migration_that_loses_a_trigger_is_taken_back(url, newer_package):
         migrate.upgrade(url)
     database = migrate.Database(migrate.parse_url(url), read_only=True)
 
-    assert migrate.revision(database) == "0001"
+    assert migrate.revision(database) == "0002"
     with database.reading() as connection:
         assert missing_triggers(connection) == []
     database.close()
