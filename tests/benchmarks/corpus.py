@@ -77,7 +77,7 @@ class Episode:
 
 def mapped(sources: Iterable[Source], prefix: str = "") -> list[Episode]:
     """Return the episodes in spectrace's events; ids count up behind the prefix."""
-    return [episode_of(source, f"{prefix}{number:016x}"[-16:]) for number, source in enumerate(sources)]
+    return [episode_of(source, f"{prefix}{number:0{16 - len(prefix)}x}") for number, source in enumerate(sources)]
 
 
 def episode_of(source: Source, id_: str) -> Episode:

@@ -1,8 +1,8 @@
 """Where the benchmark's episodes come from: ../shared/bench's generator, unchanged, in the user's cache.
 
-The work folder holds copies of the scripts (they write beside themselves) and the `data/` that the generator wants: records
-and policies from the tau2 package, real conversations from ../shared/corpus in the shape of the file that it was
-written for. Both corpora are the same on every machine that has the same inputs.
+The work folder holds copies of the scripts (they write beside themselves) and the `data/` that the generator wants:
+records and policies from the tau2 package, real conversations from ../shared/corpus in the shape of the file that it
+was written for. Both corpora are the same on every machine that has the same inputs.
 """
 
 import hashlib
@@ -31,8 +31,8 @@ def shared() -> Path:
     folder = Path(os.environ.get("SPECTRACE_SHARED") or _CHECKOUT.parent / "shared").resolve()
     if not (folder / "bench" / "gen.py").exists():
         raise Missing(
-            f"no bench/gen.py under {folder}: the benchmark's episodes, baselines and peers are those scripts, unchanged. "
-            "Put the shared material there, or say where it is with SPECTRACE_SHARED."
+            f"no bench/gen.py under {folder}: the benchmark's episodes, baselines and peers are those scripts, "
+            "unchanged. Put the shared material there, or say where it is with SPECTRACE_SHARED."
         )
     return folder
 
