@@ -32,10 +32,11 @@ from spectrace.core.types import (
     ToolSpec,
 )
 from spectrace.core.types import Task as CoreTask
+from spectrace.environments.scalars import without_addresses
 from spectrace.environments.seen import Seen
 from spectrace.environments.tasks import Task, graded
 from spectrace.environments.tools import Tool, call_with, tool, toolbox
-from spectrace.environments.values import encode, encoded_digest, without_addresses
+from spectrace.environments.values import encode, encoded_digest
 from spectrace.environments.worker import Worker
 from spectrace.errors import EnvironmentFailed, UsageError
 

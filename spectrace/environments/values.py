@@ -1,52 +1,70 @@
 """Python values to text: the one tagged encoder for what tools return, and its rules.
 
-A `str` is itself, untouched. Everything else is compact JSON with sorted keys, in which whatever JSON has no word
-for is an object with one `$` tag: `{"$float": "NaN"}`, `{"$bytes": "<base64>"}`, `{"$set": [...]}`. Equal values
-give equal text in every process: sets are sorted by their members' text, memory addresses are removed. Below the
-top level different values give different text; a dict whose own keys could be taken for a tag is a `$dict`.
+A `str` is itself, untouched; bytes are the text they spell, and a byte that is no UTF-8 is half a pair (PEP 383), so
+that both come back exactly. Everything else is compact JSON with sorted keys, in which whatever JSON has no word for
+is an object with one `$` tag: `{"$float": "NaN"}`, `{"$bytes": "<base64>"}`, `{"$set": [...]}`. Equal values give
+equal text in every process: sets are sorted by their members' text, memory addresses are removed. Below the top level
+different values give different text; a dict whose own keys could be taken for a tag is a `$dict`.
+
+Nothing is refused: a tool has done its work by the time its value is written. What has no exact text (an open file, a
+value that contains itself) gets a placeholder, and the whole says where: `{"$lossy": ["$.lock"], "value": ...}`.
 """
 
-import base64
-import dataclasses
-import datetime as dt
 import json
-import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
-from pathlib import PurePath
 from typing import Any
-from uuid import UUID
 
 from spectrace.core.digest import text_digest
+from spectrace.environments.scalars import PLAIN, quoted, repr_of, scalar, tagged
 
-MAX_DEPTH = 200
-"""Nesting beyond this is refused: Python's own recursion limit is not far."""
+MAX_DEPTH = 20_000
+"""Nesting beyond this is a value that makes more of itself while it is read."""
+MAX_PATHS = 50
+"""So many places of loss are named, the others counted."""
 
-_EXACT = 2**53
-_ADDRESS = re.compile(r"(?: at)? 0x[0-9a-fA-F]{6,}")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LOSSY = '{"$lossy":'
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-Container = list[object] | tuple[object, ...] | set[object] | frozenset[object] | Mapping[object, object]
+Step = str | int | None
+"""One step of a path: a name, a position, or None for a set's members and a dict's odd keys."""
 
 
 def encode(value: object) -> str:
-    """Return the value as text; raise ValueError for one that contains itself or is nested too deep."""
+    """Return the value as text. Never raises: what cannot be written exactly is marked, see `lossy_paths`."""
     if isinstance(value, str) and not isinstance(value, Enum):
-        return str(value)
-    return _text(_tagged(value, ()))
+        return str.__str__(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("utf-8", "surrogateescape")
+    writer = _Writer()
+    text = writer.write(value)
+    if not writer.lost:
+        return text
+    more = len(writer.lost) - MAX_PATHS
+    named = writer.lost[:MAX_PATHS] + ([f"and {more} more"] if more > 0 else [])
+    return f'{_LOSSY}{_array(map(quoted, named))},"value":{text}}}'
+
+
+def lossy_paths(text: str) -> tuple[str, ...]:
+    """Return where an encoded value was not written exactly; nothing for one that was.
+
+    A tool's own string that looks like that is believed: too little is claimed then, never too much.
+    """
+    if not text.startswith(_LOSSY):
+        return ()
+    try:
+        paths, _ = json.JSONDecoder().raw_decode(text, len(_LOSSY))
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(map(str, paths)) if isinstance(paths, list) else ()
 
 
 def encoded_digest(value: object) -> str:
     """Return the digest of a value's text."""
     return text_digest(encode(value))
-
-
-def without_addresses(text: str) -> str:
-    """Remove memory addresses, which differ between two runs of the same program."""
-    return _ADDRESS.sub("", text)
 
 
 def decimal_text(value: float | Decimal) -> str:
@@ -60,103 +78,155 @@ def decimal_text(value: float | Decimal) -> str:
     return f"{sign}{whole}.{fraction.rstrip('0') or '0'}"
 
 
-def _text(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+@dataclass(slots=True)
+class _Container:
+    """A value with members, while it is written."""
+
+    value: object
+    members: Iterator[tuple[Step, object]]
+    join: Callable[[list[str]], str]
+    texts: list[str] = field(default_factory=list)
 
 
-def _tagged(value: object, above: tuple[int, ...]) -> Json:
-    """Return the value as JSON data; `above` holds the ids of the containers around it."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, list | tuple | set | frozenset | Mapping):
-        return _container(value, _inside(value, above))
-    for kind, write in _LEAVES:
-        if isinstance(value, kind):
+class _Writer:
+    """Writes one value on a stack of its own: Python's ends at a thousand levels, a tool's answer need not."""
+
+    def __init__(self) -> None:
+        self.lost: list[str] = []
+        self._path: list[Step] = []
+        self._around: dict[int, int] = {}
+        """The containers around: id -> length of the path to it."""
+
+    def write(self, value: object) -> str:
+        """Return the text of a value."""
+        stack = [_Container(None, iter([("$", value)]), "".join)]
+        while True:
+            top = stack[-1]
+            for step, member in top.members:
+                self._path.append(step)
+                opened = self._open(member)
+                if isinstance(opened, _Container):
+                    stack.append(opened)
+                    break
+                self._path.pop()
+                top.texts.append(opened)
+            else:
+                stack.pop()
+                text = top.join(top.texts)
+                if not stack:
+                    return text
+                del self._around[id(top.value)]
+                self._path.pop()
+                stack[-1].texts.append(text)
+
+    def _open(self, value: object) -> str | _Container:
+        """Return a value's text, or what is to be written member by member."""
+        if (write := PLAIN.get(type(value))) is not None:
             return write(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return _record(value, fields, _inside(value, above))
-    return {"$repr": _repr(value)}
+        if id(value) in self._around:
+            return self._lose("$cycle", _path(self._path[: self._around[id(value)]]))
+        try:
+            opened = scalar(value) or _container(value)
+        except Exception:  # noqa: BLE001 - somebody else's class may do anything when it is looked into
+            opened = None
+        match opened:
+            case None:
+                return self._lose("$repr", repr_of(value))
+            case _Container() if len(self._around) >= MAX_DEPTH:
+                return self._lose("$deep", type(value).__name__)
+            case _Container():
+                self._around[id(value)] = len(self._path)
+        return opened
+
+    def _lose(self, tag: str, text: str) -> str:
+        self.lost.append(_path(self._path))
+        return tagged(tag, quoted(text))
 
 
-def _integer(value: int) -> Json:
-    if abs(value) <= _EXACT:
-        return int(value)
-    try:
-        return {"$int": str(int(value))}
-    except ValueError:  # beyond Python's limit of 4300 decimal digits; hexadecimal has none
-        return {"$int": hex(value)}
-
-
-def _float(value: float) -> Json:
-    if math.isnan(value):
-        return {"$float": "NaN"}
-    if math.isinf(value):
-        return {"$float": "Infinity" if value > 0 else "-Infinity"}
-    minus_zero = value == 0 and math.copysign(1, value) < 0
-    return {"$float": "-0.0"} if minus_zero else float(value)
-
-
-def _inside(value: object, above: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the ids of the containers around the value's members, the value's own included."""
-    if id(value) in above:
-        msg = f"expected a tree of values, found a {type(value).__name__} that contains itself"
-        raise ValueError(msg)
-    if len(above) >= MAX_DEPTH:
-        msg = f"expected at most {MAX_DEPTH} levels of nesting, found more"
-        raise ValueError(msg)
-    return (*above, id(value))
-
-
-def _container(value: Container, inside: tuple[int, ...]) -> Json:
+def _container(value: object) -> _Container | None:
+    """Return a value with its members; None for what has no exact text."""
     match value:
         case Mapping():
-            return _mapping(value, inside)
-        case tuple() if hasattr(value, "_fields"):
-            return _record(value, dict(zip(value._fields, value, strict=True)), inside)
-    members = [_tagged(item, inside) for item in value]
-    match value:
+            return _mapping(value)
         case list():
-            return members
-        case tuple():
-            return {"$tuple": members}
-        case _:
-            return {"$set": sorted(members, key=_text)}
+            return _Container(value, enumerate(list(value)), _array)
+        case tuple() if not hasattr(value, "_fields"):
+            return _Container(value, enumerate(value), lambda texts: tagged("$tuple", _array(texts)))
+        case set() | frozenset():
+            members = iter([(None, member) for member in value])
+            return _Container(value, members, lambda texts: tagged("$set", _array(sorted(texts))))
+    if type(value).__module__.partition(".")[0] == "numpy":
+        return _numpy(value)
+    named = _fields(value)
+    if named is None:
+        return None
+    start, join = f'{{"$type":{quoted(type(value).__name__)},"fields":', _object_of(named)
+    return _Container(value, iter(named.items()), lambda texts: f"{start}{join(texts)}}}")
 
 
-def _mapping(value: Mapping[object, object], inside: tuple[int, ...]) -> Json:
-    if all(type(key) is str and not key.startswith("$") for key in value):
-        return {str(key): _tagged(item, inside) for key, item in value.items()}
-    pairs: list[Json] = [[_tagged(key, inside), _tagged(item, inside)] for key, item in value.items()]
-    return {"$dict": sorted(pairs, key=_text)}
+def _mapping(value: Mapping[object, object]) -> _Container:
+    pairs = list(value.items())
+    if all(type(key) is str and not key.startswith("$") for key, _ in pairs):
+        named = {key: member for key, member in sorted(pairs, key=lambda pair: str(pair[0])) if isinstance(key, str)}
+        return _Container(value, iter(named.items()), _object_of(named))
+
+    def join(texts: list[str]) -> str:
+        return tagged(
+            "$dict", _array(sorted(f"[{one},{two}]" for one, two in zip(texts[::2], texts[1::2], strict=True)))
+        )
+
+    members: list[tuple[Step, object]] = []
+    for key, member in pairs:
+        members += [(None, key), (key if type(key) in {str, int} else None, member)]  # type: ignore[list-item]  # asked
+    return _Container(value, iter(members), join)
 
 
-def _record(value: object, fields: dict[str, object], inside: tuple[int, ...]) -> Json:
-    return {"$type": type(value).__name__, "fields": {name: _tagged(item, inside) for name, item in fields.items()}}
+def _fields(value: object) -> dict[str, object] | None:
+    """Return a record's fields, in the order of their names: a dataclass, a named tuple, an attrs or pydantic class."""
+    kind: Any = type(value)
+    if is_dataclass(kind):
+        names = [item.name for item in fields(kind)]
+    elif isinstance(value, tuple):
+        names = list(kind._fields)
+    elif hasattr(kind, "__attrs_attrs__"):
+        names = [item.name for item in kind.__attrs_attrs__]
+    elif hasattr(kind, "model_fields") and isinstance(value, Iterable):
+        return dict(sorted(dict(value).items()))
+    else:
+        return None
+    return {name: getattr(value, name) for name in sorted(names)}
 
 
-def _repr(value: object) -> str:
-    try:
-        return without_addresses(repr(value))
-    except Exception as error:  # noqa: BLE001 - somebody else's __repr__ may do anything; say what it did
-        return f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
+def _numpy(value: Any) -> _Container | None:
+    """Return a number or an array of numpy: its type, its shape, and its exact values as Python has them."""
+    values = value.tolist()
+    if type(values) is type(value):  # longdouble: Python has no number so long
+        return None
+    start = f'{{"$numpy":{quoted(str(value.dtype))},"shape":{_array(map(str, value.shape))},"value":'
+    return _Container(value, iter([("value", values)]), lambda texts: f"{start}{texts[0]}}}")
 
 
-_LEAVES: tuple[tuple[type, Callable[[Any], Json]], ...] = (
-    (Enum, lambda value: {"$enum": f"{type(value).__name__}.{value.name}"}),  # before str and int: a StrEnum is both
-    (str, str),
-    (int, _integer),
-    (float, _float),
-    (bytes, lambda value: {"$bytes": base64.b64encode(value).decode()}),
-    (bytearray, lambda value: {"$bytes": base64.b64encode(value).decode()}),
-    (memoryview, lambda value: {"$bytes": base64.b64encode(value).decode()}),
-    (dt.datetime, lambda value: {"$datetime": value.isoformat()}),  # before date: a datetime is one
-    (dt.date, lambda value: {"$date": value.isoformat()}),
-    (dt.time, lambda value: {"$time": value.isoformat()}),
-    (dt.timedelta, lambda value: {"$timedelta_us": value // dt.timedelta(microseconds=1)}),
-    (Decimal, lambda value: {"$decimal": str(value)}),
-    (Fraction, lambda value: {"$fraction": str(value)}),
-    (UUID, lambda value: {"$uuid": str(value)}),
-    (PurePath, lambda value: {"$path": value.as_posix()}),
-    (complex, lambda value: {"$complex": repr(value)}),
-)
+def _array(texts: Iterable[str]) -> str:
+    return f"[{','.join(texts)}]"
+
+
+def _object_of(names: Iterable[str]) -> Callable[[list[str]], str]:
+    """Return what joins the texts of members, which come in the order of `names`, to an object."""
+    starts = [f"{quoted(name)}:" for name in names]
+    return lambda texts: "{" + ",".join(map("".join, zip(starts, texts, strict=True))) + "}"
+
+
+def _path(steps: Iterable[Step]) -> str:
+    """Return `$.items[2].lock`; what has no step is `[*]`."""
+    first, *rest = steps
+    return f"{first}{''.join(map(_step, rest))}"
+
+
+def _step(step: Step) -> str:
+    match step:
+        case None:
+            return "[*]"
+        case int():
+            return f"[{step}]"
+        case str():
+            return f".{step}" if _PLAIN_NAME.fullmatch(step) else f"[{quoted(step)}]"
