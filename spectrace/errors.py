@@ -5,6 +5,7 @@
         MissingExtra               an optional package is not installed                  exit 2
       StoreError                   the database cannot be used as asked                  exit 2
         NewerSchema                written by a newer spectrace                          exit 2
+        SchemaViolation            an event does not fit the schema of its version       exit 2
         EpisodeNotFound            no episode, or more than one, has that id             exit 2
         Conflict                   another writer appended to the same episode           exit 1
       RecordingStopped             a running episode's log cannot be gone on with        exit 1
@@ -40,6 +41,10 @@ class StoreError(SpectraceError):
 
 class NewerSchema(StoreError):
     """The database or an event was written by a newer spectrace than this one."""
+
+
+class SchemaViolation(StoreError):
+    """An event does not fit the schema of its type and version; an importer says of which line."""
 
 
 class EpisodeNotFound(StoreError):
