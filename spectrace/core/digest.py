@@ -19,6 +19,11 @@ _CHAIN_TAG = b"spectrace.v1"
 def canonical(value: object) -> bytes:
     """Return the canonical JSON bytes of None, bool, int, str, list and dict; raise TypeError for anything else."""
     _refuse_floats(value)
+    return checked_canonical(value)
+
+
+def checked_canonical(value: object) -> bytes:
+    """Return the canonical bytes of a value that is known to hold no float (the walk costs six times the writing)."""
     return orjson.dumps(value, option=_OPTIONS)
 
 
@@ -43,11 +48,35 @@ def digest(data: bytes) -> str:
 
 
 def text_bytes(text: str) -> tuple[bytes, str]:
-    """Return (bytes, codec) of a text: utf-8, or wtf-8 where it holds lone surrogates."""
+    """Return (bytes, codec) of a text: utf-8, or what `_with_halves` says. Different texts have different bytes."""
     try:
         return text.encode(), "utf-8"
     except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass"), "wtf-8"
+        return _with_halves(text)
+
+
+def _with_halves(text: str) -> tuple[bytes, str]:
+    """Return the bytes of a text with lone surrogates.
+
+    Codec `bytes`: what was read is not UTF-8, and each surrogate stands for one of its bytes (PEP 383). Else wtf-8; so
+    is what would look like wtf-8, or two texts could have the same bytes.
+    """
+    wtf8 = text.encode("utf-8", "surrogatepass")
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+        if bytes_text(data, "bytes") != text:
+            return wtf8, "wtf-8"
+        bytes_text(data, "wtf-8")
+    except UnicodeEncodeError:
+        return wtf8, "wtf-8"
+    except UnicodeDecodeError:
+        return data, "bytes"
+    return wtf8, "wtf-8"
+
+
+def bytes_text(data: bytes, codec: str) -> str:
+    """Return the text of bytes that `text_bytes` made; raise UnicodeDecodeError where it cannot have."""
+    return data.decode("utf-8", {"utf-8": "strict", "wtf-8": "surrogatepass", "bytes": "surrogateescape"}[codec])
 
 
 def text_digest(text: str) -> str:
@@ -91,7 +120,7 @@ def header_bytes(  # noqa: PLR0913 - the header is these ten values, in this ord
     tool: str | None,
 ) -> bytes:
     """Return the canonical header: a JSON array in this order."""
-    return canonical([episode, seq, lane, type_, version, at, effect, authority, outcome, tool])
+    return checked_canonical([episode, seq, lane, type_, version, at, effect, authority, outcome, tool])
 
 
 def digest_of(parts: Sequence[object] | dict[str, object]) -> str:

@@ -1,24 +1,25 @@
 """Long texts as content-addressed blobs. Counterpart of `codec`, which decides nothing about length.
 
-A text of 256 UTF-8 bytes or more, and any text with lone surrogates, leaves its body: the body holds
-`{"$blob": "sha256:..."}`, the blob holds the bytes once, whoever says them again. That is safe to tell apart
-from a value because bodies hold no dictionaries of the user's: foreign JSON is always kept as text.
+A text of 256 UTF-8 bytes or more, and any text with lone surrogates (half a pair, or a byte that is no UTF-8), leaves
+its body: the body holds `{"$blob": "sha256:..."}`, the blob holds the bytes once, whoever says them again. That is safe
+to tell apart from a value because bodies hold no dictionaries of the user's: foreign JSON is always kept as text.
 """
 
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from spectrace.core.digest import text_bytes
-from spectrace.errors import StoreError
+from spectrace.core.digest import bytes_text, text_bytes
+from spectrace.errors import NewerSchema, StoreError
 
 INLINE_BYTES = 256
 """Texts below this stay in their body. Measured: smaller bodies cost more as rows than they save."""
 
 REFERENCE = "$blob"
 _PREFIX = "sha256:"
-_WTF8 = "wtf-8"
+_UTF8 = "utf-8"
 
 
 @dataclass(slots=True)
@@ -30,19 +31,39 @@ class _Known:
     committed: bool = False
 
 
+class Fresh:
+    """The blobs that one transaction must insert: digest -> bytes."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.blobs: dict[bytes, bytes] = {}
+        self._known: list[_Known] = []
+
+    def add(self, known: _Known, data: bytes) -> None:
+        """Send this text's blob."""
+        self.blobs[known.digest] = data
+        self._known.append(known)
+
+    def committed(self) -> None:
+        """Note that these blobs are in the database: they need not be sent again."""
+        for known in self._known:
+            known.committed = True
+
+
 class TextReferences:
     """Turn texts into what a body holds, remembering the long ones so that each is hashed and sent once.
 
-    `fresh` collects the blobs that the coming transaction must insert; call `committed` or `rolled_back` after it.
+    `take` gives the blobs that the texts since the last `take` need; what is never `committed` is sent again.
     """
 
     def __init__(self, capacity_chars: int = 32 << 20) -> None:
         """Bound the memory by the characters of the remembered texts."""
-        self.fresh: dict[bytes, bytes] = {}
         self._capacity = capacity_chars
         self._size = 0
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._waiting: list[_Known] = []
+        self._fresh = Fresh()
+        self.lock = threading.Lock()
+        """Held from the first `refer` to the `take` of one transaction: episodes are encoded by several threads."""
 
     def refer(self, text: str) -> str | dict[str, str]:
         """Return the text itself, or a reference to its blob."""
@@ -51,35 +72,25 @@ class TextReferences:
         known = self._known.get(text)
         if known is None:
             data, codec = text_bytes(text)
-            if len(data) < INLINE_BYTES and codec != _WTF8:
+            if len(data) < INLINE_BYTES and codec == _UTF8:
                 return text
             known = self._remember(text, data, codec)
-            self._send(known, data)
+            self._fresh.add(known, data)
         else:
             self._known.move_to_end(text)
-            if not known.committed and known.digest not in self.fresh:
-                self._send(known, text_bytes(text)[0])
+            if not known.committed and known.digest not in self._fresh.blobs:
+                self._fresh.add(known, text_bytes(text)[0])
         return known.reference
 
-    def committed(self) -> None:
-        """Note that the fresh blobs are in the database."""
-        for known in self._waiting:
-            known.committed = True
-        self.rolled_back()
-
-    def rolled_back(self) -> None:
-        """Forget the fresh blobs: they will be sent again when they are needed again."""
-        self._waiting.clear()
-        self.fresh = {}
-
-    def _send(self, known: _Known, data: bytes) -> None:
-        self.fresh[known.digest] = data
-        self._waiting.append(known)
+    def take(self) -> Fresh:
+        """Return the blobs to send and start over."""
+        fresh, self._fresh = self._fresh, Fresh()
+        return fresh
 
     def _remember(self, text: str, data: bytes, codec: str) -> _Known:
         digest = hashlib.sha256(data).digest()
         reference = {REFERENCE: _PREFIX + digest.hex()}
-        if codec == _WTF8:
+        if codec != _UTF8:
             reference["codec"] = codec
         known = self._known[text] = _Known(reference, digest)
         self._size += len(text)
@@ -120,7 +131,7 @@ def resolved(value: object, blobs: Mapping[str, bytes]) -> object:
         case {"$blob": str(digest), "codec": str(codec)}:
             return _text(digest, codec, blobs)
         case {"$blob": str(digest)}:
-            return _text(digest, "utf-8", blobs)
+            return _text(digest, _UTF8, blobs)
         case dict():
             return {key: resolved(item, blobs) for key, item in value.items()}
         case list():
@@ -136,6 +147,8 @@ def _text(digest: str, codec: str, blobs: Mapping[str, bytes]) -> str:
     if hashlib.sha256(data).digest() != digest_bytes(digest):
         raise StoreError(f"blob {digest} holds other bytes than its name says: it was altered or damaged.")
     try:
-        return data.decode("utf-8", "surrogatepass" if codec == _WTF8 else "strict")
+        return bytes_text(data, codec)
+    except KeyError:
+        raise NewerSchema(f"blob {digest} is a text of codec {codec!r}, which this spectrace does not know.") from None
     except UnicodeDecodeError as error:
         raise StoreError(f"blob {digest} is referred to as {codec} text but is not: {error}.") from error

@@ -6,14 +6,14 @@ and stays, exactly, in the body.
 """
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from types import NoneType, UnionType
-from typing import NamedTuple, Union, cast, get_args, get_origin
+from typing import NamedTuple, Union, get_args, get_origin
 
 from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
-from spectrace.core.digest import canonical, text_bytes, text_digest
+from spectrace.core.digest import checked_canonical, text_bytes, text_digest
 from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body, GenerateRequested
 from spectrace.core.types import Action, Call, Finish, Reply
 from spectrace.errors import StoreError
@@ -34,36 +34,52 @@ class Lifted(NamedTuple):
     tool: str | None = None
 
 
+NOTHING_LIFTED = Lifted()
+Encoder = Callable[[Body], dict[str, object]]
+
+
 class BodyEncoder:
     """Bodies to canonical bytes; long texts go to `texts`, repeated messages to the episode's `MessageWriter`."""
 
     def __init__(self, texts: TextReferences) -> None:
         """Compile one encoder for each event class."""
         self._converter = _encoder(texts.refer)
+        self._encoders: dict[type[Body], Encoder] = {
+            cls: self._converter.get_unstructure_hook(cls) for cls in TYPE_NUMBERS
+        }
 
     def encode(self, body: Body, messages: MessageWriter) -> tuple[Lifted, bytes]:
         """Return the header fields and the canonical body; raise StoreError for a value that no body may hold."""
-        value = cast("dict[str, object]", self._converter.unstructure(body))
-        if isinstance(body, GenerateRequested):
-            value["messages"] = messages.refer(body.messages, self._converter.unstructure)
+        cls = type(body)
+        try:
+            value = self._encoders[cls](body)
+            if isinstance(body, GenerateRequested):
+                value["messages"] = messages.refer(body.messages, self._converter.unstructure)
+            lifted = self._lift(body, _LIFTED[cls], value) if _LIFTED[cls] else NOTHING_LIFTED
+            return lifted, checked_canonical(value)
+        except (TypeError, AttributeError) as error:
+            raise StoreError(f"{cls.TYPE}: {_offence(asdict(body), '') or error}") from error
+
+    def _lift(self, body: Body, names: tuple[str, ...], value: dict[str, object]) -> Lifted:
+        """Return the header fields; one that a header may not hold goes, exactly, to the body too."""
         lifted = {}
-        for name in _LIFTED[type(body)]:
+        for name in names:
             given: str | None = getattr(body, name)
             lifted[name] = header_text(given)
             if lifted[name] != given:
                 value[name] = self._converter.unstructure(given, str)
-        try:
-            return Lifted(**lifted), canonical(value)
-        except TypeError as error:
-            raise StoreError(f"{body.TYPE}: {_offence(value, '') or error}") from error
+        return Lifted(**lifted)
 
 
 def header_text(text: str | None) -> str | None:
     """Return the text where a header may hold it, else its digest."""
     if text is None:
         return None
-    data, codec = text_bytes(text)
-    clean = len(data) < INLINE_BYTES and codec == "utf-8" and b"\0" not in data
+    if text.isascii():
+        clean = len(text) < INLINE_BYTES and "\0" not in text
+    else:
+        data, codec = text_bytes(text)
+        clean = len(data) < INLINE_BYTES and codec == "utf-8" and b"\0" not in data
     return str(text) if clean else text_digest(text)
 
 
@@ -77,6 +93,8 @@ def is_action(annotation: object) -> bool:
 def _encoder(refer: Callable[[str], object]) -> Converter:
     converter = Converter()
     converter.register_unstructure_hook(str, refer)
+    for exact in (int, bool):  # a float that is a whole number would pass every later check but not be canonical
+        converter.register_unstructure_hook(exact, _exactly(exact))
 
     def action(value: Action | None) -> object:
         if value is None:
@@ -90,6 +108,16 @@ def _encoder(refer: Callable[[str], object]) -> Converter:
             omitted["messages"] = override(omit=True)
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **omitted))  # type: ignore[arg-type]
     return converter
+
+
+def _exactly(cls: type) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if value.__class__ is not cls:
+            msg = f"expected {cls.__name__}, found {value!r:.80}"
+            raise TypeError(msg)
+        return value
+
+    return check
 
 
 def _offence(value: object, path: str) -> str | None:

@@ -4,13 +4,19 @@ SQLite: WAL; the lock beside the file is held for every write transaction and ev
 (versions before 3.51.3 can corrupt when two connections do these at once), so the automatic checkpoint is off. A
 flushed commit is `synchronous=FULL`, an unflushed one NORMAL: it survives the process, not the machine. Postgres: the
 same two classes are `synchronous_commit` on and off.
+
+The write-ahead log is folded in and cut to nothing when an episode ends and it is over CHECKPOINT_BYTES, when a commit
+leaves it over LOG_BYTES, and on closing. While a reader is in the middle of a transaction it only grows; our readers,
+the viewer too, hold none between questions. Afterwards it falls back at the next of these, at the latest once
+CHECKPOINT_BYTES more are written.
 """
 
 import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -20,11 +26,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import StaticPool
 
 from spectrace.errors import MissingExtra, StoreError, UsageError
+from spectrace.store.forks import keep_from_children
 from spectrace.store.lock import TurnLock
 
 BUSY_S = 30.0
 CHECKPOINT_BYTES = 4 << 20
 """A write-ahead log above this is folded in when an episode ends, never inside a commit (p99 of an append)."""
+LOG_BYTES = 16 << 20
+"""Above this it is folded in after a commit, in the middle of an episode too: its bound while no reader pins it."""
 
 
 def parse_url(text: str) -> sa.URL:
@@ -71,10 +80,19 @@ class Database:
         self.sqlite = url.get_backend_name() == "sqlite"
         self._turn = threading.RLock()
         self._writer: sa.Connection | None = None
+        self._file = url.database or ""
+        self._pid = os.getpid()
         self._opened_file: os.stat_result | None = None
         """The SQLite file that is written to; the path may come to name another."""
         self._flushing: bool | None = None
+        self._single: sa.Connection | None = None
+        """Postgres: each statement a transaction."""
+        self._single_flushing: bool | None = None
         self._connected = False
+        self._wal = True
+        """False where the file system has no write-ahead logging: every commit is flushed there."""
+        self._log_limit = LOG_BYTES
+        keep_from_children(self)
         try:
             self._read_engine = self._engine(writing=False)
             self._write_engine = self._read_engine if read_only else self._engine(writing=True)
@@ -104,21 +122,67 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Lend a connection for one or a few statements."""
+        self._refuse_after_fork()
         with self.explained(), self._read_engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self, *, durable: bool) -> Iterator[sa.Connection]:
         """Lend the writing connection for one transaction; flushed to stable storage on leaving if `durable`."""
-        if self.read_only:
-            raise StoreError(f"{shown(self.url)} was opened read-only: nothing can be written through it.")
-        with self._turn, self.explained(), self._there(), self.locked():
+        with self._turn, self.explained(), self._written_by_us(), self.locked():
             connection = self._writing_connection()
-            self._flush_on_commit(connection, durable)
+            if self.sqlite:
+                self._flush_on_commit(self._driver(connection), durable)
             with connection.begin():
                 if not self.sqlite:
                     connection.exec_driver_sql(f"SET LOCAL synchronous_commit = {'on' if durable else 'off'}")
                 yield connection
+        self._relieve()
+
+    def driver_transaction(self, work: Callable[[sqlite3.Connection], None], *, durable: bool) -> None:
+        """Do `work` on SQLite's own connection in one transaction: of an append's time, SQLAlchemy would take half."""
+        with self._turn:
+            self._refuse_to_write()
+            try:
+                with self._file_lock:
+                    connection = self._driver(self._writing_connection())
+                    self._flush_on_commit(connection, durable)
+                    connection.execute("BEGIN IMMEDIATE")
+                    try:
+                        work(connection)
+                        connection.execute("COMMIT")
+                    except BaseException:
+                        if connection.in_transaction:
+                            connection.execute("ROLLBACK")
+                        raise
+            except sqlite3.IntegrityError:
+                raise
+            except (sqlite3.Error, OSError) as error:
+                raise StoreError(explain(self.url, str(error))) from error
+        self._relieve()
+
+    @contextmanager
+    def autocommit(self, *, durable: bool) -> Iterator[sa.Connection]:
+        """Lend a Postgres connection on which each statement is a transaction; flushed if `durable`."""
+        with self._turn, self.explained():
+            self._refuse_to_write()
+            if self._single is None:
+                self._single, self._single_flushing = self._read_engine.connect(), None
+            if self._single_flushing is not durable:
+                self._single.exec_driver_sql(f"SET synchronous_commit = {'on' if durable else 'off'}")
+                self._single_flushing = durable
+            try:
+                yield self._single
+            except sa.exc.DBAPIError as error:
+                if error.connection_invalidated:
+                    self._single.close()
+                    self._single = None
+                raise
+
+    @staticmethod
+    def is_integrity_error(error: Exception) -> bool:
+        """Whether the database refused a row that breaks its rules."""
+        return isinstance(error, sa.exc.IntegrityError | sqlite3.IntegrityError)
 
     def _writing_connection(self) -> sa.Connection:
         if self._writer is None:
@@ -127,22 +191,36 @@ class Database:
         return self._writer
 
     @contextmanager
-    def _there(self) -> Iterator[None]:
-        """Refuse to write into a file that nobody finds any more; asked before the lock, whose folder may be gone."""
+    def _written_by_us(self) -> Iterator[None]:
+        self._refuse_to_write()
+        yield
+
+    def _refuse_to_write(self) -> None:
+        """Refuse what could not be undone; asked before the lock, whose folder may be gone."""
+        if self.read_only:
+            raise StoreError(f"{shown(self.url)} was opened read-only: nothing can be written through it.")
+        self._refuse_after_fork()
         if self._is_gone():
             raise StoreError(
                 f"database {self.path}: the file was deleted, moved or replaced while it was being written. Nothing "
                 f"more is written to it. What was recorded is in that file and in {self.path.name}-wal, which stayed "
                 "here: put the file back, and the log is whole up to here."
             )
-        yield
+
+    def _refuse_after_fork(self) -> None:
+        """Refuse a connection that a fork copied: two processes on one would mix their replies or damage the file."""
+        if os.getpid() != self._pid:
+            raise StoreError(
+                f"database {shown(self.url)} was opened by process {self._pid}, which forked this one: "
+                "open the store again in the child process."
+            )
 
     def _is_gone(self) -> bool:
         """Whether the path no longer names the SQLite file that is being written."""
         if self._opened_file is None:
             return False
         try:
-            return not os.path.samestat(self.path.stat(), self._opened_file)
+            return not os.path.samestat(os.stat(self._file), self._opened_file)  # noqa: PTH116 - asked at every append
         except FileNotFoundError:
             return True
 
@@ -159,22 +237,46 @@ class Database:
         """Fold SQLite's write-ahead log into the file if it is larger; readers are not waited for."""
         if not self.sqlite or self.read_only or self._is_gone():
             return
-        log = self.path.with_name(self.path.name + "-wal")
-        if not log.exists() or log.stat().st_size <= above:
+        if self._log_size() <= above:
             return
         with self._turn, self.explained(), self.locked(), self._read_engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA busy_timeout = 0")
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").close()
             connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(BUSY_S * 1000)}")
 
+    def _relieve(self) -> None:
+        """Fold in a log that has outgrown its bound; one that a reader pins, again only when it has grown further."""
+        if self.sqlite and self._log_size() > self._log_limit:
+            self.checkpoint()
+            self._log_limit = max(LOG_BYTES, self._log_size() + CHECKPOINT_BYTES)
+
+    def _log_size(self) -> int:
+        try:
+            return os.stat(self._file + "-wal").st_size  # noqa: PTH116 - asked at every commit
+        except FileNotFoundError:
+            return 0
+
+    def left_to_the_parent(self) -> None:
+        """In a forked child: close the lock's descriptor, and nothing else of what was inherited."""
+        if self.sqlite:
+            self._file_lock.abandon()
+
     def close(self) -> None:
-        """Release connections. The last one to leave a SQLite file checkpoints it, so under the lock."""
+        """Release connections. The last one to leave a SQLite file checkpoints it, so under the lock.
+
+        In a forked child it does nothing: the connections are its parent's.
+        """
+        if os.getpid() != self._pid:
+            return
         if self._writer is not None:
             self.checkpoint()
         with self.locked() if self._connected and not self._is_gone() else nullcontext():
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+            if self._single is not None:
+                self._single.close()
+                self._single = None
             self._write_engine.dispose()
             self._read_engine.dispose()
         if self.sqlite:
@@ -185,8 +287,10 @@ class Database:
         """Turn a driver's error into one paragraph; integrity errors pass for the caller to judge."""
         try:
             yield
-        except sa.exc.IntegrityError:
+        except (sa.exc.IntegrityError, sqlite3.IntegrityError):
             raise
+        except sqlite3.Error as error:
+            raise StoreError(explain(self.url, str(error))) from error
         except sa.exc.DBAPIError as error:
             lost = LOST if error.connection_invalidated else ""
             raise StoreError(explain(self.url, f"{lost}{error.orig}")) from error
@@ -213,7 +317,9 @@ class Database:
         self._connected = True
         if self.read_only:
             return connection
-        connection.execute("PRAGMA journal_mode = WAL")
+        (journal,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if journal != "wal":
+            self._without_wal(journal)
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -237,12 +343,28 @@ class Database:
             raise
         return connection
 
-    def _flush_on_commit(self, connection: sa.Connection, durable: bool) -> None:  # noqa: FBT001
+    def _without_wal(self, journal: str) -> None:
+        """Say once what a file system without write-ahead logging (a network share, as a rule) means."""
+        if self._wal:
+            self._wal = False
+            warnings.warn(
+                f"database {self.path}: SQLite cannot keep a write-ahead log there and uses its {journal} journal: "
+                "every commit is flushed, and readers and writers wait for each other. Put the database on a local "
+                "disk, or use Postgres.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def _driver(self, connection: sa.Connection) -> sqlite3.Connection:
+        driver = connection.connection.driver_connection
+        if not isinstance(driver, sqlite3.Connection):
+            raise StoreError(f"{shown(self.url)}: the connection was lost.")
+        return driver
+
+    def _flush_on_commit(self, driver: sqlite3.Connection, durable: bool) -> None:  # noqa: FBT001
         """SQLite cannot change `synchronous` inside a transaction; change it only when the class changes."""
-        if self.sqlite and self._flushing is not durable:
-            driver = connection.connection.driver_connection
-            if driver is None:
-                raise StoreError(f"{shown(self.url)}: the connection was lost.")
+        durable = durable or not self._wal
+        if self._flushing is not durable:
             driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._flushing = durable
 
@@ -258,6 +380,9 @@ _ADVICE = (
     ("not a database", "The file is something else, or encrypted: check the path given with --db."),
     ("malformed", "The file is damaged or cut short: restore a backup, or try `sqlite3 FILE .recover` on a copy."),
     ("disk is full", "Free some space; nothing of this transaction was kept."),
+    ("No space left", "Free some space; nothing of this transaction was kept."),
+    ("disk I/O error", "Is the disk full, read-only, over a quota or broken? Nothing of this transaction was kept."),
+    ("read-only transaction", "The server takes no writes now: is it a standby, or default_transaction_read_only on?"),
     ("locked", f"Another process held the database for over {BUSY_S:.0f} s."),
     ("connection failed", "Is Postgres running there, and are host, port, user and password right?"),
     ("could not be acquired", f"Another process held the lock beside the database for over {BUSY_S:.0f} s."),

@@ -27,6 +27,9 @@ if sys.platform == "win32":
             """Give up whatever is held."""
             self.release(force=True)
 
+        def abandon(self) -> None:
+            """Do nothing: Windows does not fork."""
+
 else:
     import fcntl
 
@@ -61,6 +64,12 @@ else:
                 os.close(self._descriptor)
             self._descriptor = -1
 
+        def abandon(self) -> None:
+            """In a forked child: close the inherited descriptor, or a turn would outlive the parent that holds it."""
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+            self._descriptor, self._depth = -1, 0
+
         def _acquire(self) -> None:
             deadline, pause = time.monotonic() + self._timeout_s, _FIRST_PAUSE_S
             while not self._try():
@@ -85,7 +94,7 @@ else:
 
         def _is_current(self) -> bool:
             try:
-                named = self._path.stat()
+                named = os.stat(self._path)  # noqa: PTH116 - asked at every append
             except FileNotFoundError:
                 return False
             return os.path.samestat(named, os.fstat(self._descriptor))

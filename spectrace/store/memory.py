@@ -33,11 +33,10 @@ class _Log:
 class MemoryWriter:
     """The one writer of an episode in memory."""
 
-    def __init__(self, log: _Log, chain: EpisodeChain, texts: TextReferences, blobs: dict[bytes, bytes]) -> None:
+    def __init__(self, log: _Log, chain: EpisodeChain, blobs: dict[bytes, bytes]) -> None:
         """Write to `log` through `chain`."""
         self._log = log
         self._chain = chain
-        self._texts = texts
         self._blobs = blobs
 
     def append(self, events: Sequence[Pending], *, durable: bool) -> None:  # noqa: ARG002 - memory has one class
@@ -53,7 +52,7 @@ class MemoryWriter:
         except BaseException:
             self._chain.rollback()
             raise
-        self._blobs.update(self._texts.fresh)
+        self._blobs.update(self._chain.fresh)
         self._log.rows.extend(rows)
         self._chain.commit()
         ends = [pending.at for pending in events if isinstance(pending.body, EpisodeEnded)]
@@ -86,7 +85,7 @@ class MemoryEventStore:
             raise Conflict(f"{episode} exists already; an episode id is used once.")
         log = _Log(at)
         chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, MessageWriter())
-        writer = MemoryWriter(log, chain, self._texts, self._blobs)
+        writer = MemoryWriter(log, chain, self._blobs)
         writer.append([Pending(0, "", at, started)], durable=True)
         self._logs[episode] = log
         return writer
@@ -100,7 +99,7 @@ class MemoryEventStore:
         chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages_of(told))
         chain.resume(log.rows[-1].link, told)
         log.held = True
-        return MemoryWriter(log, chain, self._texts, self._blobs)
+        return MemoryWriter(log, chain, self._blobs)
 
     def resolve(self, prefix: str) -> str:
         """Return the one episode whose id starts so."""

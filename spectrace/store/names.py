@@ -35,36 +35,53 @@ class Names:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._types: dict[str, int] = {}
+        self.types: dict[str, int] = {}
+        """Type name -> its number, as far as it was asked for."""
         self._type_names: dict[int, str] = {}
-        self._tools: dict[str, int] = {}
+        self.tools: dict[str, int] = {}
+        """Tool name -> its number, as far as it was asked for."""
+        self._new_tools: dict[str, int] = {}
         self._tool_names: dict[int, str] = {}
 
     def type_number(self, connection: sa.Connection, name: str) -> int:
         """Return a type's number; the migrations wrote those that this package knows."""
-        if name not in self._types:
-            self._load_types(connection)
-        return self._types[name]
+        if name not in self.types:
+            self.load_types(connection)
+        return self.types[name]
 
     def type_name(self, connection: sa.Connection, number: int) -> str:
         """Return a type's name."""
         if number not in self._type_names:
-            self._load_types(connection)
+            self.load_types(connection)
         if number not in self._type_names:
             raise StoreError(
                 f"an event has the type number {number}, which has no name: the log was altered or damaged."
             )
         return self._type_names[number]
 
-    def tool_ids(self, connection: sa.Connection, names: set[str]) -> dict[str, int]:
-        """Return the tools' ids, given out where they are new; inside the transaction that uses them."""
-        new = [name for name in names if name not in self._tools]
+    def know(self, tools: set[str]) -> bool:
+        """Whether an event with these tools can be written without asking the database."""
+        return bool(self.types) and tools <= self.tools.keys()
+
+    def learn(self, connection: sa.Connection, tools: set[str]) -> dict[str, int]:
+        """Return the numbers of tools, given out where they are new, inside the transaction that uses them.
+
+        Other threads see the new ones once `committed`; the types' numbers are loaded too.
+        """
+        if not self.types:
+            self.load_types(connection)
+        new = [name for name in tools if name not in self.tools]
         if new:
             insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
             connection.execute(insert(tables.tools).on_conflict_do_nothing(), [{"name": name} for name in sorted(new)])
             query = sa.select(tables.tools.c.name, tables.tools.c.id).where(tables.tools.c.name.in_(new))
-            self._tools.update((name, id_) for name, id_ in connection.execute(query))
-        return self._tools
+            self._new_tools = {name: id_ for name, id_ in connection.execute(query)}  # noqa: C416 - rows are no pairs to mypy
+        return {**self.tools, **self._new_tools}
+
+    def committed(self) -> None:
+        """Keep the numbers given out."""
+        self.tools.update(self._new_tools)
+        self._new_tools = {}
 
     def tool_name(self, connection: sa.Connection, id_: int | None) -> str | None:
         """Return a tool's name."""
@@ -81,8 +98,9 @@ class Names:
 
     def rolled_back(self) -> None:
         """Forget the ids given out: their transaction did not happen."""
-        self._tools.clear()
+        self._new_tools = {}
 
-    def _load_types(self, connection: sa.Connection) -> None:
+    def load_types(self, connection: sa.Connection) -> None:
+        """Read the types' numbers."""
         for number, name in connection.execute(sa.select(tables.types.c.number, tables.types.c.name)):
-            self._types[name], self._type_names[number] = number, name
+            self.types[name], self._type_names[number] = number, name

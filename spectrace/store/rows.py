@@ -5,12 +5,13 @@ Both stores share this, so the same events with the same salts give the same lin
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from spectrace.core.digest import first_link, header_bytes, next_link
-from spectrace.core.events import MAX_SEQ, EpisodeEnded, Event, GenerateRequested, Unknown
+from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Event, GenerateRequested, Unknown
 from spectrace.errors import NewerSchema, StoreError
-from spectrace.store.blobs import TextReferences
+from spectrace.store.blobs import Fresh, TextReferences
 from spectrace.store.codec import BodyEncoder, Lifted
 from spectrace.store.event_store import Pending, StoredEvent
 from spectrace.store.messages import MessageWriter
@@ -34,8 +35,7 @@ def unreadable(episode: str, seq: int, error: Exception) -> StoreError:
     return NewerSchema(said) if isinstance(error, NewerSchema) else Damage(said)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One event with names spelled out; erased when body and salt are None."""
 
     seq: int
@@ -74,59 +74,79 @@ class EpisodeChain:
         self._encoder = encoder
         self._salts = salts
         self._messages = messages
-        self.told: list[Event] = []
-        """Every event so far, without the messages of model calls: what the projections are made of at the end."""
+        self._told: list[Pending] = []
+        self._fresh: list[Fresh] = []
         self.ended = False
         """Whether `episode.ended` is among them; only a person's later word may follow it."""
         self._mark = (self.seq, self.link, messages.mark())
 
+    @property
+    def told(self) -> list[Event]:
+        """Every event so far, without the messages of model calls: what the projections are made of at the end."""
+        return [Event(self.episode, pending.seq, pending.lane, pending.at, pending.body) for pending in self._told]
+
+    @property
+    def fresh(self) -> dict[bytes, bytes]:
+        """The blobs that what is staged needs in the database: digest -> bytes."""
+        return {digest: data for fresh in self._fresh for digest, data in fresh.blobs.items()}
+
     def resume(self, link: bytes, told: Iterable[Event]) -> None:
         """Go on after the events that are there already."""
-        self.told = [_without_messages(event) for event in told]
-        self.ended = any(isinstance(event.body, EpisodeEnded) for event in self.told)
-        self.seq, self.link = len(self.told), link
+        self._told = [
+            Pending(event.seq, event.lane, event.at, _without_messages(event.body))  # type: ignore[arg-type]
+            for event in told
+        ]
+        self.ended = any(isinstance(pending.body, EpisodeEnded) for pending in self._told)
+        self.seq, self.link = len(self._told), link
         self._mark = (self.seq, link, self._messages.mark())
 
     def stage(self, events: Sequence[Pending]) -> list[Row]:
         """Encode, salt and link the events; their numbers must follow on."""
-        return [self._row(pending) for pending in events]
+        with self._texts.lock:
+            try:
+                return [self._row(pending) for pending in events]
+            finally:
+                self._fresh.append(self._texts.take())
 
     def commit(self) -> None:
         """Keep what was staged."""
-        self._texts.committed()
+        for fresh in self._fresh:
+            fresh.committed()
+        self._fresh = []
         self._mark = (self.seq, self.link, self._messages.mark())
 
     def rollback(self) -> None:
         """Forget what was staged."""
-        self._texts.rolled_back()
+        self._fresh = []
         self.seq, self.link, mark = self._mark
         self._messages.rewind(mark)
-        self.ended &= not any(isinstance(event.body, EpisodeEnded) for event in self.told[self.seq :])
-        del self.told[self.seq :]
+        self.ended &= not any(isinstance(pending.body, EpisodeEnded) for pending in self._told[self.seq :])
+        del self._told[self.seq :]
 
     def _row(self, pending: Pending) -> Row:
-        if pending.seq != self.seq:
-            raise StoreError(f"event {self.seq} of {self.episode} was expected, event {pending.seq} was offered.")
-        if pending.seq > MAX_SEQ:
+        seq, lane, at, body = pending.seq, pending.lane, pending.at, pending.body
+        if seq != self.seq:
+            raise StoreError(f"event {self.seq} of {self.episode} was expected, event {seq} was offered.")
+        if seq > MAX_SEQ:
             raise StoreError(
                 f"{self.episode} is full: an episode holds {MAX_SEQ + 1:,} events. End it and start another."
             )
-        lifted, body = self._encoder.encode(pending.body, self._messages)
-        cls, salt = type(pending.body), self._salts()
-        header = header_bytes(self.episode, self.seq, pending.lane, cls.TYPE, cls.VERSION, pending.at, *lifted)
-        self.link = next_link(self.link, header, salt, body)
+        lifted, data = self._encoder.encode(body, self._messages)
+        cls, salt = type(body), self._salts()
+        header = header_bytes(self.episode, seq, lane, cls.TYPE, cls.VERSION, at, *lifted)
+        self.link = next_link(self.link, header, salt, data)
         self.seq += 1
-        event = Event(self.episode, pending.seq, pending.lane, pending.at, pending.body)
-        self.told.append(_without_messages(event))
-        self.ended |= isinstance(pending.body, EpisodeEnded)
-        return Row(pending.seq, pending.lane, cls.TYPE, cls.VERSION, pending.at, lifted, body, salt, self.link)
+        if cls is GenerateRequested:
+            pending = Pending(seq, lane, at, _without_messages(body))  # type: ignore[arg-type]
+        elif cls is EpisodeEnded:
+            self.ended = True
+        self._told.append(pending)
+        return Row(seq, lane, cls.TYPE, cls.VERSION, at, lifted, data, salt, self.link)
 
 
-def _without_messages(event: Event) -> Event:
+def _without_messages(body: Body | Unknown) -> Body | Unknown:
     """Drop the lists that would grow with the square of the calls."""
-    if not isinstance(event.body, GenerateRequested):
-        return event
-    return Event(event.episode, event.seq, event.lane, event.at, replace(event.body, messages=()))
+    return replace(body, messages=()) if isinstance(body, GenerateRequested) else body
 
 
 def messages_of(events: Iterable[Event]) -> MessageWriter:

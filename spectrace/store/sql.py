@@ -1,9 +1,12 @@
 """SqlEventStore: the log in SQLite or Postgres, through one code path. Its twin for tests is `memory.MemoryEventStore`.
 
 An append is one transaction: the episode's row moves on (and shows whether somebody else moved it first), then blobs
-and events are inserted. No ORM: it costs five to eight times the insert (measured).
+and events are inserted. Most appends go through `commits`, where those of several episodes share a transaction; the
+first and the last of an episode, which write projections too, have one of their own. No ORM: it costs five to eight
+times the insert (measured).
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +20,7 @@ from spectrace.errors import Conflict, StoreError
 from spectrace.store import migrate, projections, tables
 from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder
+from spectrace.store.commits import ROWS, Append, CommitQueue, taken
 from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
 from spectrace.store.event_store import EpisodeRow, Pending, StoredEvent
@@ -53,6 +57,7 @@ class SqlWriter:
         self._chain = chain
         self._open = True
         self._failed = False
+        self._lock = threading.Lock()
 
     def append(self, events: Sequence[Pending], *, durable: bool) -> None:
         """Commit the events, in order, in one transaction; flushed if `durable`."""
@@ -61,9 +66,10 @@ class SqlWriter:
                 f"the writer of {self._chain.episode} was closed; nothing more can be appended through it."
             )
         if events:
-            self._failed = True
-            self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
-            self._failed = False
+            with self._lock:
+                self._failed = True
+                self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
+                self._failed = False
 
     def renew(self) -> None:
         """Renew the writer's lease; once it let go, or the episode ended, there is none."""
@@ -103,6 +109,7 @@ class SqlEventStore:
         self.log = LogReader(database, self._names)
         """Rows and blobs as they lie, for what reads many episodes at once."""
         self._statements = Statements(database.dialect)
+        self._commits = CommitQueue(database, self._statements)
 
     def create(self, episode: str, started: EpisodeStarted, at: int) -> SqlWriter:
         """Begin an episode; its `episode.started` is event 0, durable on return."""
@@ -116,20 +123,16 @@ class SqlEventStore:
             "head": first_link(episode),
             **self._writer_columns(),
         }
-        with self.database.turn():
-            try:
-                with self.database.writing(durable=True) as connection:
-                    insert = tables.episodes.insert().values(values).returning(tables.episodes.c.number)
-                    number: int = connection.execute(insert).scalar_one()
-                    self._write(connection, number, chain, [Pending(0, "", at, started)])
-                    projections.begin(connection, number, started)
-            except sa.exc.IntegrityError as error:
-                self._rolled_back(chain)
-                raise Conflict(f"{episode} exists already; an episode id is used once.") from error
-            except BaseException:
-                self._rolled_back(chain)
-                raise
-            chain.commit()
+        try:
+            rows = chain.stage([Pending(0, "", at, started)])
+            with self.database.turn(), self.database.writing(durable=True) as connection:
+                insert = tables.episodes.insert().values(values).returning(tables.episodes.c.number)
+                number: int = connection.execute(insert).scalar_one()
+                self._write(connection, number, chain, 0, rows)
+                projections.begin(connection, number, started)
+        except sa.exc.IntegrityError as error:
+            raise Conflict(f"{episode} exists already; an episode id is used once.") from error
+        chain.commit()
         return SqlWriter(self, number, chain)
 
     def reopen(self, episode: str) -> SqlWriter:
@@ -213,46 +216,79 @@ class SqlEventStore:
         self.database.close()
 
     def _append(self, number: int, chain: EpisodeChain, events: Sequence[Pending], *, durable: bool) -> None:
-        with self.database.turn():
-            before = chain.seq
-            try:
-                with self.database.writing(durable=durable) as connection:
-                    self._write(connection, number, chain, events)
-            except sa.exc.IntegrityError as error:
-                self._rolled_back(chain)
-                raise Conflict(_taken(chain.episode, before)) from error
-            except BaseException:
-                self._rolled_back(chain)
-                raise
-            chain.commit()
+        before = chain.seq
+        try:
+            rows = chain.stage(events)
+            names = {row.lifted.tool for row in rows if row.lifted.tool is not None}
+            if chain.ended or not self._names.know(names):
+                self._append_alone(number, chain, before, rows, durable=durable)
+            else:
+                blobs, values = _blob_rows(chain), self._values(number, rows, self._names.tools)
+                lease = self.now() + LEASE_US
+                append = Append(chain.episode, number, before, chain.seq, chain.link, lease, blobs, values, durable)
+                self._append_with_others(append, chain, rows)
+        except BaseException:
+            chain.rollback()
+            raise
+        chain.commit()
         if any(isinstance(pending.body, EpisodeEnded) for pending in events):
             self.database.checkpoint(above=CHECKPOINT_BYTES)
 
-    def _write(self, connection: sa.Connection, number: int, chain: EpisodeChain, events: Sequence[Pending]) -> None:
-        before = chain.seq
-        rows = chain.stage(events)
-        ended = next((pending.at for pending in events if isinstance(pending.body, EpisodeEnded)), None)
+    def _append_with_others(self, append: Append, chain: EpisodeChain, rows: Sequence[Row]) -> None:
+        if append.rows <= ROWS:
+            self._commits.commit(append)
+        else:
+            self._append_alone(append.number, chain, append.before, rows, durable=append.durable)
+
+    def _append_alone(
+        self, number: int, chain: EpisodeChain, before: int, rows: Sequence[Row], *, durable: bool
+    ) -> None:
+        """Commit in a transaction of its own: what gives out names or writes projections."""
+        with self.database.turn():
+            try:
+                with self.database.writing(durable=durable) as connection:
+                    self._write(connection, number, chain, before, rows)
+                self._names.committed()
+            except sa.exc.IntegrityError as error:
+                self._names.rolled_back()
+                raise taken(chain.episode, before) from error
+            except BaseException:
+                self._names.rolled_back()
+                raise
+
+    def _write(
+        self, connection: sa.Connection, number: int, chain: EpisodeChain, before: int, rows: Sequence[Row]
+    ) -> None:
+        ended = next((row.at for row in rows if row.type == EpisodeEnded.TYPE), None)
         moved = (chain.seq, chain.link, self.now() + LEASE_US, ended, number, before)
         if connection.exec_driver_sql(self._statements.grow, moved).rowcount != 1:
-            raise Conflict(_taken(chain.episode, before))
-        blobs = [(digest, len(data), *pack_blob(data)) for digest, data in self._texts.fresh.items()]
-        self._statements.insert(connection, tables.blobs, blobs, ignore=True)
-        ids = self._names.tool_ids(connection, {row.lifted.tool for row in rows if row.lifted.tool is not None})
-        values = [self._values(connection, number, row, ids) for row in rows]
-        self._statements.insert(connection, tables.events, values)
+            raise taken(chain.episode, before)
+        self._statements.insert(connection, tables.blobs, _blob_rows(chain), ignore=True)
+        tools = self._names.learn(connection, {row.lifted.tool for row in rows if row.lifted.tool is not None})
+        self._statements.insert(connection, tables.events, self._values(number, rows, tools))
         if chain.ended:
             projections.project(connection, number, chain.told, again=ended is None)
 
-    def _values(self, connection: sa.Connection, number: int, row: Row, ids: Mapping[str, int]) -> tuple[object, ...]:
-        """Return the row as the columns of `events`."""
-        effect, authority, outcome, tool = row.lifted
-        type_ = self._names.type_number(connection, row.type)
-        head = (key(number, row.seq), type_, None if tool is None else ids[tool], row.lane, row.version, row.at)
-        return (*head, effect, authority, outcome, *pack_body(row.body or b""), row.salt, row.link)
-
-    def _rolled_back(self, chain: EpisodeChain) -> None:
-        chain.rollback()
-        self._names.rolled_back()
+    def _values(self, number: int, rows: Sequence[Row], tools: Mapping[str, int]) -> list[tuple[object, ...]]:
+        """Return the rows as the columns of `events`."""
+        types, first = self._names.types, key(number, 0)
+        return [
+            (
+                first | row.seq,
+                types[row.type],
+                None if row.lifted.tool is None else tools[row.lifted.tool],
+                row.lane,
+                row.version,
+                row.at,
+                row.lifted.effect,
+                row.lifted.authority,
+                row.lifted.outcome,
+                *pack_body(row.body or b""),
+                row.salt,
+                row.link,
+            )
+            for row in rows
+        ]
 
     def _lease(self, number: int, until: int) -> None:
         with self.database.writing(durable=False) as connection:
@@ -267,8 +303,5 @@ class SqlEventStore:
         }
 
 
-def _taken(episode: str, before: int) -> str:
-    return (
-        f"event {before} of {episode} was expected to be free, but somebody else wrote it: an episode has one writer. "
-        "Nothing of this append was kept; read the episode again before going on."
-    )
+def _blob_rows(chain: EpisodeChain) -> list[tuple[object, ...]]:
+    return [(digest, len(data), *pack_blob(data)) for digest, data in chain.fresh.items()]

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from spectrace.store import tables
 
 ROWS_AT_ONCE = 500
 """13 parameters a row: under SQLite's 32,766 and Postgres's 65,535 parameters a statement."""
+
+REMEMBERED = 256
+"""Shapes of the one statement that are kept."""
 
 SEQ_MASK = (1 << tables.SEQ_BITS) - 1
 """The part of a key that is the event's number in its episode."""
@@ -28,6 +32,7 @@ class Statements:
         self._quote = dialect.identifier_preparer.quote
         self._mark = "?" if dialect.paramstyle == "qmark" else "%s"
         self._inserts: dict[tuple[str, int], str] = {}
+        self._appends: dict[tuple[int, int, int], str] = {}
 
     def insert(
         self, connection: sa.Connection, table: sa.Table, rows: Sequence[Values], *, ignore: bool = False
@@ -50,6 +55,43 @@ class Statements:
         """The writer lives, or lets go: (lease) where (number)."""
         return self._text("UPDATE episodes SET lease_until = ? WHERE number = ?")
 
+    @cached_property
+    def insert_event(self) -> str:
+        """One row of `events`, in column order."""
+        return self._insert(tables.events, 1, ignore=False)
+
+    @cached_property
+    def insert_blob(self) -> str:
+        """One row of `blobs`, in column order; one that is there already is left alone."""
+        return self._insert(tables.blobs, 1, ignore=True)
+
+    def append(self, episodes: int, blobs: int, events: int) -> str:
+        """Return Postgres's one statement for appends of several episodes; it returns the numbers that moved on.
+
+        Parameters: (number, events before, events, head, lease) of each episode, then blob rows, then event rows.
+        An episode that somebody else moved gets no events. One statement is one round trip and one transaction.
+        """
+        known = self._appends.get((episodes, blobs, events))
+        if known is not None:
+            return known
+        given = _rows(episodes, ("bigint", "integer", "integer", "bytea", "bigint"))
+        kept = _rows(blobs, _casts(tables.blobs))
+        new = _rows(events, _casts(tables.events))
+        keep = f"kept AS (INSERT INTO blobs VALUES {kept} ON CONFLICT DO NOTHING), " if blobs else ""  # noqa: S608 - as below
+        text = (
+            f"WITH given (number, before, after, head, lease) AS (VALUES {given}), "  # noqa: S608 - placeholders only
+            "moved AS (UPDATE episodes SET events = given.after, head = given.head, lease_until = given.lease "
+            "FROM given WHERE episodes.number = given.number AND episodes.events = given.before "
+            f"RETURNING episodes.number), {keep}"
+            f"new ({', '.join(map(self._quote, tables.events.columns.keys()))}) AS (VALUES {new}), "
+            f"put AS (INSERT INTO events SELECT * FROM new WHERE {self._quote('key')} >> {tables.SEQ_BITS} "
+            "IN (SELECT number FROM moved)) SELECT number FROM moved"
+        )
+        if len(self._appends) >= REMEMBERED:
+            self._appends.clear()
+        self._appends[episodes, blobs, events] = text
+        return text
+
     def _text(self, text: str) -> str:
         return text.replace("?", self._mark)
 
@@ -60,6 +102,17 @@ class Statements:
         text = f"INSERT INTO {table.name} ({names}) VALUES {', '.join([row] * rows)}{tail}"  # noqa: S608 - our own names
         self._inserts[table.name, rows] = text
         return text
+
+
+def _rows(count: int, casts: Sequence[str]) -> str:
+    """Return VALUES rows for Postgres: only the first says its types, which the others take from it."""
+    first = f"({', '.join(f'%s::{cast}' for cast in casts)})"
+    return ", ".join([first, *[f"({', '.join(['%s'] * len(casts))})"] * (count - 1)])
+
+
+def _casts(table: sa.Table) -> list[str]:
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    return [column.type.dialect_impl(dialect).compile(dialect).partition(" COLLATE")[0] for column in table.columns]
 
 
 def key(number: int, seq: int) -> int:

@@ -11,7 +11,7 @@ ANY_TEXT = st.text(st.characters(), max_size=400) | st.text(st.sampled_from("a\0
 
 
 def by_name(texts: TextReferences) -> dict[str, bytes]:
-    return {f"sha256:{digest.hex()}": data for digest, data in texts.fresh.items()}
+    return {f"sha256:{digest.hex()}": data for digest, data in texts.take().blobs.items()}
 
 
 @given(ANY_TEXT)
@@ -42,30 +42,30 @@ def test_a_lone_surrogate_is_a_wtf8_blob_whatever_its_length():
 def test_a_committed_text_is_not_sent_again():
     texts = TextReferences()
     texts.refer("x" * 300)
-    texts.committed()
+    texts.take().committed()
     texts.refer("x" * 300)
 
-    assert texts.fresh == {}
+    assert texts.take().blobs == {}
 
 
 def test_a_text_is_sent_again_after_a_rollback():
     texts = TextReferences()
     texts.refer("x" * 300)
-    texts.rolled_back()
+    texts.take()
     texts.refer("x" * 300)
 
-    assert list(texts.fresh.values()) == [b"x" * 300]
+    assert list(texts.take().blobs.values()) == [b"x" * 300]
 
 
 def test_a_rollback_forgets_nothing_that_was_committed_before():
     texts = TextReferences()
     texts.refer("x" * 300)
-    texts.committed()
+    texts.take().committed()
     texts.refer("y" * 300)
-    texts.rolled_back()
+    texts.take()
     texts.refer("x" * 300)
 
-    assert texts.fresh == {}
+    assert texts.take().blobs == {}
 
 
 def test_remembered_texts_are_bounded():

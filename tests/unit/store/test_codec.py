@@ -52,9 +52,9 @@ ENCODER = BodyEncoder(TEXTS)
 
 
 def encoded(body):
-    TEXTS.rolled_back()
+    TEXTS.take()
     lifted, data = ENCODER.encode(body, MessageWriter())
-    return lifted, data, {f"sha256:{digest.hex()}": blob for digest, blob in TEXTS.fresh.items()}
+    return lifted, data, {f"sha256:{digest.hex()}": blob for digest, blob in TEXTS.take().blobs.items()}
 
 
 def round_trip(body):

@@ -16,7 +16,7 @@ def test_an_enum_comes_back_as_one():
     changed = next(body for body in sample_episode(1) if isinstance(body, ToolsChanged))
     texts = TextReferences()
     lifted, data = BodyEncoder(texts).encode(changed, MessageWriter())
-    blobs = {f"sha256:{digest.hex()}": blob for digest, blob in texts.fresh.items()}
+    blobs = {f"sha256:{digest.hex()}": blob for digest, blob in texts.take().blobs.items()}
     decoded = decode(ToolsChanged, 1, lifted, resolved(parse(data), blobs))
 
     assert isinstance(decoded, ToolsChanged)

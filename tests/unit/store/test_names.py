@@ -31,10 +31,10 @@ def test_five_candidates_are_named_and_more_are_hinted_at():
 
 def test_a_tool_keeps_its_number(database):
     with database.writing(durable=False) as connection:
-        first = dict(Names().tool_ids(connection, {"cancel", "find"}))
+        first = dict(Names().learn(connection, {"cancel", "find"}))
     with database.writing(durable=False) as connection:
         names = Names()
-        again = dict(names.tool_ids(connection, {"find", "cancel", "new"}))
+        again = dict(names.learn(connection, {"find", "cancel", "new"}))
 
         assert {name: again[name] for name in first} == first
         assert names.tool_name(connection, again["new"]) == "new"

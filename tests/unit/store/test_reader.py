@@ -23,7 +23,7 @@ class Written:
         chain = EpisodeChain("ep1", texts, BodyEncoder(texts), lambda: b"s" * 16, MessageWriter())
         self.events = pending(BODIES)
         self.rows = chain.stage(self.events)
-        self.blobs = {f"sha256:{digest.hex()}": data for digest, data in texts.fresh.items()}
+        self.blobs = {f"sha256:{digest.hex()}": data for digest, data in chain.fresh.items()}
         self.asked = set()
 
     def fetch(self, digests):
