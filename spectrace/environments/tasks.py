@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from spectrace.core.types import Evaluation
@@ -39,10 +39,20 @@ class Task(CoreTask):
 def graded(value: object) -> Evaluation:
     """Return what a grade function said as an Evaluation; raise ValueError for what is no grade."""
     match value:
-        case Evaluation():
+        case Evaluation(reward=reward):
+            if reward is not None:
+                decimal_text(_decimal(reward))
             return value
         case bool() | int() | float() | Decimal():
             return Evaluation(decimal_text(value), encode({"grade": value}))
         case _:
             msg = f"expected a grade that is a bool, a finite number or an Evaluation, found {value!r}"
             raise ValueError(msg)
+
+
+def _decimal(reward: str) -> Decimal:
+    try:
+        return Decimal(reward)
+    except (InvalidOperation, TypeError, ValueError):
+        msg = f"expected a decimal string as the reward of an Evaluation, found {reward!r}"
+        raise ValueError(msg) from None

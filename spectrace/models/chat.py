@@ -7,7 +7,7 @@ content parts is joined; arguments that arrive as an object become JSON text, an
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from spectrace.core.types import Message, ModelRequest, ToolCall, ToolSpec, Usage
@@ -149,9 +149,15 @@ def _content(value: object) -> str:
             return value
         case list():
             parts = [part.get("text") for part in value if isinstance(part, dict)]
-            return "".join(part for part in parts if isinstance(part, str))
+            return pieced(part for part in parts if isinstance(part, str))
         case _:
             raise InvalidReply(f"its content is {type(value).__name__}, not text")
+
+
+def pieced(parts: Iterable[str]) -> str:
+    """Return the pieces of one text as one; a character whose halves came in two pieces is one again."""
+    text = "".join(parts)
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _calls(value: object) -> tuple[ToolCall, ...]:
@@ -167,7 +173,8 @@ def _call(index: int, call: object) -> ToolCall:
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(name, str):
         raise InvalidReply(f"its tool call {index + 1} names no function")
-    return ToolCall(_text(call.get("id")) or f"call_{index}", name, _arguments(function.get("arguments")))
+    id_ = call.get("id")  # kept as sent, empty or used twice: what pairs calls with results is their position
+    return ToolCall(id_ if isinstance(id_, str) else f"call_{index}", name, _arguments(function.get("arguments")))
 
 
 def _arguments(value: object) -> str:

@@ -26,9 +26,11 @@ from spectrace.core.events import (
     Unknown,
 )
 from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, NeedsModel, Opening, Role
+from spectrace.environments.values import lossy_paths
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.sources import Generated, Graded, Observed, Opened
 
+_SHOWN = 3
 _NESTED_ROLES = {Role.USER.value, Role.JUDGE.value}
 
 
@@ -43,6 +45,8 @@ class Recording:
         """Leave out event types that are not asked again (`skip`), and those that this version does not know."""
         self.compared = 0
         self.exact_observations = 0
+        self.lossy: list[str] = []
+        """Observations that are the same as text, and whose values were not recorded exactly."""
         self._lanes: dict[str, list[Event]] = {}
         self._at: dict[str, int] = {}
         self._answers: dict[int, Event] = {}
@@ -62,6 +66,14 @@ class Recording:
         """Go past the lane's next event."""
         self._at[lane] = self._at.get(lane, 0) + 1
         self.compared += 1
+
+    def observed(self, seq: int, body: ActCompleted) -> None:
+        """Count an observation that is the same; equal placeholders do not make equal values."""
+        paths = lossy_paths(body.observation.content)
+        if paths:
+            self.lossy.append(f"event {seq} ({', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''})")
+        else:
+            self.exact_observations += 1
 
     def answer(self, request: int) -> Event:
         """Return the event that answered a question; raise RecordEnds where the run stopped before it."""
@@ -93,7 +105,7 @@ class Comparison:
             raise ReplayDiverged(recorded.seq, _explain(recorded, body, found[0]), tuple(found))
         self._recording.advance(lane)
         if isinstance(body, ActCompleted):
-            self._recording.exact_observations += 1
+            self._recording.observed(recorded.seq, body)
         return recorded.seq
 
     async def settle(self, *, durable: bool) -> None:

@@ -37,6 +37,7 @@ from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observ
 _MODEL_EVENTS = (GenerateRequested, GenerateCompleted, GenerateFailed)
 _NOT_IN_FILES = frozenset({"detail", "fingerprint", "fingerprint_before", "fingerprint_after"})
 """What an imported file does not record, or words in its own way."""
+_NAMED = 5
 IMPORTED = "imported"
 """The protocol name of recordings that another program made."""
 
@@ -60,7 +61,7 @@ class ReplayResult:
     compared: int
     total: int
     observations: int
-    """Observations of actions that were the same."""
+    """Observations of actions that were the same, exactly; those recorded with loss are in `detail`."""
     first_difference: Difference | None
     detail: str
 
@@ -140,12 +141,21 @@ async def _compare(
             episode, "diverged", recording.compared, total, recording.exact_observations, first, str(diverged)
         )
     except RecordEnds:
-        detail = f"the record stops after event {total}; all of it was the same"
+        detail = f"the record stops after event {total}; all of it was the same{_inexact(recording)}"
         return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
     unasked = total - recording.compared
     left_out = f"; {unasked} of another program's model calls are not asked again" if unasked else ""
-    detail = f"all {recording.compared} events after the start are the same{left_out}"
+    detail = f"all {recording.compared} events after the start are the same{left_out}{_inexact(recording)}"
     return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
+
+
+def _inexact(recording: Recording) -> str:
+    """Say which observations cannot be called exact."""
+    if not recording.lossy:
+        return ""
+    more = len(recording.lossy) - _NAMED
+    named = "; ".join(recording.lossy[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+    return f"; not exact, because the values had no exact text when they were recorded: {named}"
 
 
 def _end(log: Comparison, recording: Recording, outcome: Outcome) -> None:

@@ -47,13 +47,16 @@ def test_a_task_is_a_task_of_the_core_and_equal_whatever_grades_it():
         (0.25, Evaluation("0.25", '{"grade":0.25}')),
         (Decimal("0.10"), Evaluation("0.1", '{"grade":{"$decimal":"0.10"}}')),
         (Evaluation("0.5", '{"because": "half"}'), Evaluation("0.5", '{"because": "half"}')),
+        (Evaluation(None, "{}"), Evaluation(None, "{}")),
     ],
 )
 def test_a_grade_becomes_an_evaluation(value, evaluation):
     assert graded(value) == evaluation
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, "good", None, [1]])
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, "good", None, [1], Evaluation("NaN"), Evaluation("Infinity"), Evaluation("good")]
+)
 def test_what_is_no_grade_is_refused(value):
     with pytest.raises(ValueError, match="expected a"):
         graded(value)

@@ -124,7 +124,13 @@ def test_a_reply_is_read_whole():
 
 @pytest.mark.parametrize(
     ("content", "read"),
-    [(None, ""), ("", ""), ("a\x00\ud800", "a\x00\ud800"), ([{"type": "text", "text": "a"}, {"text": "b"}], "ab")],
+    [
+        (None, ""),
+        ("", ""),
+        ("a\x00\ud800", "a\x00\ud800"),
+        ([{"type": "text", "text": "a"}, {"text": "b"}], "ab"),
+        ([{"text": "half \ud83d"}, {"text": "\ude00 and \ud835"}], "half 😀 and \ud835"),
+    ],
 )
 def test_content_comes_in_several_shapes(content, read):
     assert reply_with(content=content).message.content == read
@@ -144,6 +150,12 @@ def test_arguments_stay_text_and_an_object_becomes_text(arguments, read):
     reply = reply_with(tool_calls=[{"id": "c1", "function": {"name": "look", "arguments": arguments}}])
 
     assert reply.message.calls == (ToolCall("c1", "look", read),)
+
+
+def test_ids_are_kept_as_sent_empty_or_used_twice():
+    reply = reply_with(tool_calls=[{"id": id_, "function": {"name": "a"}} for id_ in ("call_1", "call_1", "")])
+
+    assert [call.id for call in reply.message.calls] == ["call_1", "call_1", ""]
 
 
 def test_a_call_without_an_id_is_numbered():
