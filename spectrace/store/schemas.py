@@ -37,7 +37,7 @@ _ACTIONS: Mapping[type, str] = {Call: "call", Reply: "reply", Finish: "finish"}
 _TEXT: Schema = {
     "description": "Text, or a reference to the blob that holds it (256 bytes or more, or not valid UTF-8).",
     "type": ["string", "object"],
-    "properties": {"$blob": vocabulary.DIGEST, "codec": {"const": "wtf-8"}},
+    "properties": {"$blob": vocabulary.DIGEST, "codec": {"enum": ["bytes", "wtf-8"]}},
     "required": ["$blob"],
     "additionalProperties": False,
 }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spectrace.core.digest import (
     body_proof,
+    bytes_text,
     canonical,
     first_link,
     header_bytes,
@@ -64,12 +65,41 @@ def test_a_header_is_an_array_of_its_ten_values():
     assert header == b'["e",3,"0.1","act.requested",1,5,"write","verdict:2",null,"pay"]'
 
 
-@given(st.text())
+# Half pairs of both kinds, halves that stand for bytes, and characters whose bytes those could spell.
+ODD = st.text(st.sampled_from("a\0é🙂\ud835\udd00\udc80\udcc3\udca9\udced\udca0\udcb5\udcff"), max_size=8)
+
+
+@given(st.text(st.characters()) | ODD)
 def test_text_bytes_keep_every_text_lone_surrogates_too(text):
     data, codec = text_bytes(text)
 
-    assert data.decode("utf-8", "surrogatepass") == text
-    assert (codec == "wtf-8") == any(0xD800 <= ord(c) <= 0xDFFF for c in text)
+    assert bytes_text(data, codec) == text
+    assert (codec == "utf-8") == (not any(0xD800 <= ord(c) <= 0xDFFF for c in text))
+
+
+@given(ODD, ODD)
+def test_different_texts_have_different_bytes(one, other):
+    assert (text_bytes(one)[0] == text_bytes(other)[0]) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("data", "codec"),
+    [
+        (b"ok \xff end", "bytes"),
+        (b"\xc4\xe3\xba\xc3 \0", "bytes"),
+        (b"ok \xc3\xa9", "utf-8"),
+        (b"\xed\xa0\xb5 \xff", "bytes"),
+    ],
+)
+def test_bytes_that_a_program_printed_are_kept_as_those_bytes(data, codec):
+    assert text_bytes(data.decode("utf-8", "surrogateescape")) == (data, codec)
+
+
+def test_bytes_that_look_like_half_a_pair_are_kept_apart_from_one():
+    read, said = text_bytes(b"\xed\xa0\xb5".decode("utf-8", "surrogateescape")), text_bytes("\ud835")
+
+    assert (read[1], said) == ("wtf-8", (b"\xed\xa0\xb5", "wtf-8"))
+    assert read[0] != said[0]
 
 
 def test_a_task_has_a_digest_whatever_its_text_and_each_part_counts():
