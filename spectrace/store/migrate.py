@@ -1,95 +1,153 @@
 """Bring a database to this package's revision: create it, check it, upgrade it after a backup.
 
-The migrations travel inside the wheel (`spectrace/_migrations`) and lie at the root of a checkout. They go up only:
-to go back, restore the backup.
+Migrations go up only: to go back, restore the backup. An upgrade is one transaction, its record in the administrative
+log included, and is made under the lock that all writers take, from the backup on: a second upgrader waits and finds
+nothing to do.
 """
 
 import hashlib
-import sqlite3
-from contextlib import closing
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
+from spectrace.core.admin_events import AdminUpgraded
 from spectrace.errors import NewerSchema, StoreError
-from spectrace.store import compression, tables, triggers
+from spectrace.store import admin, compression, revisions, tables, triggers
+from spectrace.store.backup import Backup, take
 from spectrace.store.database import Database, parse_url, shown
+from spectrace.store.revisions import head
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_PLACES = (_PACKAGE / "_migrations", _PACKAGE.parent / "migrations")
+_CURRENT_DICTIONARY = tables.dictionaries.c.id == compression.CURRENT
 
 
-def head() -> str:
-    """Return the newest revision that this package carries."""
-    newest = ScriptDirectory.from_config(_config()).get_current_head()
-    if newest is None:
-        raise StoreError(f"no migrations in {_directory()}: this installation is damaged.")
-    return newest
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """What an upgrade did. `before` is None where it made the database."""
+
+    before: str | None
+    after: str
+    triggers: tuple[str, ...] = ()
+    """Those that were not as they should be, and were put back."""
+    backup: Backup | None = None
 
 
 def revision(database: Database) -> str | None:
     """Return the database's revision; None when it is empty."""
     with database.reading() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        return revisions.of(connection)
 
 
 def prepare(database: Database) -> None:
     """Make a new database, or refuse one of another revision saying what to do; called when a store is opened."""
-    _check_place(database)
+    check_place(database)
     found = revision(database)
     if found is None and not database.read_only:
-        _check_empty(database)
-        _run(database)
-        _keep_dictionary(database)
+        _create(database)
     elif found is None:
         raise StoreError(_no_log(database))
     elif found != head():
         _refuse(database, found)
+    elif not database.read_only:
+        _check_guarded(database)
 
 
-def upgrade(url: str) -> tuple[str | None, str, Path | None]:
-    """Upgrade to the newest revision; return (from, to, backup file). SQLite is copied first if it holds anything."""
+def upgrade(url: str, *, backup: bool = True) -> Upgraded:
+    """Upgrade to the newest revision, or make the database; put back lost triggers. SQLite is copied first."""
     database = Database(parse_url(url), read_only=False)
     try:
-        _check_place(database)
-        found, backup = revision(database), None
-        if found is None:
-            _check_empty(database)
-        if found is not None and found != head():
-            _refuse_newer(database, found)
-            backup = _backup(database, found)
-        if found is not None:
-            _restore(database)
-        if found != head():
-            _run(database)
-            _keep_dictionary(database)
-        return found, head(), backup
+        check_place(database)
+        with database.explained(), database.locked():
+            found, kept = revision(database), None
+            if found is None:
+                _create(database)
+                return Upgraded(None, head())
+            refuse_newer(database, found)
+            if found != head() and database.sqlite and backup:
+                kept = take(database, found)
+            return _upgrade(database, kept)
     finally:
         database.close()
 
 
-def restore_triggers(url: str) -> list[str]:
-    """Put back the triggers that keep events append-only; return the names of those that were not as they should be."""
-    database = Database(parse_url(url), read_only=False)
+def migrate_copy(path: Path) -> list[str]:
+    """Bring a temporary copy of a SQLite file up to date, without a record; return the triggers that it lacked."""
+    database = Database(parse_url(str(path)), read_only=False)
     try:
-        _check_place(database)
         found = revision(database)
         if found is None:
-            return []
-        _refuse_newer(database, found)
-        return _restore(database)
+            raise StoreError(_no_log(database))
+        refuse_newer(database, found)
+        with database.writing(durable=False) as connection:
+            missing = triggers.restore_triggers(connection)
+            revisions.run(connection)
+            _keep_dictionary(connection)
+        return missing
     finally:
         database.close()
 
 
-def _restore(database: Database) -> list[str]:
+def refuse_newer(database: Database, found: str) -> None:
+    """Raise NewerSchema for a revision that this package does not carry."""
+    if found not in revisions.carried():
+        raise NewerSchema(
+            f"{shown(database.url)} is at revision {found}, written by a newer spectrace; this one carries revisions "
+            f"up to {head()}. Install the newer spectrace to read it."
+        )
+
+
+def _create(database: Database) -> None:
+    """Make the log in an empty database and begin its first epoch; whoever comes second finds both."""
+    check_empty(database)
     with database.writing(durable=True) as connection:
-        return triggers.restore_triggers(connection)
+        admin.lock(connection)
+        revisions.run(connection)
+        _keep_dictionary(connection)
+        if admin.current(connection) is None:
+            admin.open_epoch(connection, "created")
+
+
+def _upgrade(database: Database, backup: Backup | None) -> Upgraded:
+    """Do all of it in one transaction: a failure leaves the old state, which can be read and upgraded again."""
+    with database.writing(durable=True) as connection:
+        admin.lock(connection)
+        before = revisions.of(connection) or head()
+        missing = tuple(triggers.restore_triggers(connection))
+        revisions.run(connection)
+        _keep_dictionary(connection)
+        done = Upgraded(before, head(), missing, backup)
+        if before != head() or missing:
+            admin.append(connection, _record(done))
+        return done
+
+
+def _record(done: Upgraded) -> AdminUpgraded:
+    return AdminUpgraded(
+        by=admin.operator(),
+        spectrace=admin.VERSION,
+        from_revision=done.before or "",
+        to_revision=done.after,
+        triggers=done.triggers,
+        backup=done.backup.path.name if done.backup else None,
+        backup_digest=done.backup.digest if done.backup else None,
+    )
+
+
+def _check_guarded(database: Database) -> None:
+    """Refuse to write where events could be changed; lay the dictionary that rows are packed with beside them."""
+    with database.reading() as connection:
+        missing = triggers.missing_triggers(connection)
+        held = connection.scalar(sa.select(tables.dictionaries.c.id).where(_CURRENT_DICTIONARY))
+    if missing:
+        raise StoreError(
+            f"{shown(database.url)} is not append-only any more: the triggers {', '.join(missing)} are missing, "
+            "altered or switched off, so nothing is written to it. Find out who did that; `spectrace verify --all` "
+            "tells whether events were changed, "
+            f"`spectrace db upgrade --db {shown(database.url)}` puts the triggers back and makes a note of it."
+        )
+    if held is None:
+        with database.writing(durable=True) as connection:
+            _keep_dictionary(connection)
 
 
 def _no_log(database: Database) -> str:
@@ -99,23 +157,15 @@ def _no_log(database: Database) -> str:
 
 
 def _refuse(database: Database, found: str) -> None:
-    _refuse_newer(database, found)
+    refuse_newer(database, found)
+    backup = " (it makes a backup first)" if database.sqlite else ""
     raise StoreError(
         f"{shown(database.url)} is at revision {found}, this spectrace needs {head()}: run "
-        f"`spectrace db upgrade --db {shown(database.url)}` (it makes a backup first)."
+        f"`spectrace db upgrade --db {shown(database.url)}`{backup}."
     )
 
 
-def _refuse_newer(database: Database, found: str) -> None:
-    carried = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    if found not in carried:
-        raise NewerSchema(
-            f"{shown(database.url)} is at revision {found}, written by a newer spectrace; this one carries revisions "
-            f"up to {head()}. Install the newer spectrace to read it."
-        )
-
-
-def _check_place(database: Database) -> None:
+def check_place(database: Database) -> None:
     """Say early, in words, what SQLite would say as `unable to open database file`."""
     if not database.sqlite:
         return
@@ -131,11 +181,11 @@ def _check_place(database: Database) -> None:
         )
 
 
-def _check_empty(database: Database) -> None:
+def check_empty(database: Database) -> None:
     """Never build the log inside somebody else's SQLite file; a Postgres schema may be shared."""
-    tables = _table_names(database)
-    if "events" in tables or (database.sqlite and tables):
-        named = ", ".join(sorted(tables)[:5])
+    names = _table_names(database)
+    if revision(database) is None and ("events" in names or (database.sqlite and names)):
+        named = ", ".join(sorted(names)[:5])
         raise StoreError(
             f"{shown(database.url)} already holds tables that spectrace did not make ({named}): give another with --db."
         )
@@ -146,45 +196,10 @@ def _table_names(database: Database) -> list[str]:
         return sa.inspect(connection).get_table_names()
 
 
-def _run(database: Database) -> None:
-    """Run the missing migrations in one transaction; a process that waited for its turn finds nothing to do."""
-    with database.writing(durable=True) as connection:
-        if not database.sqlite:
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7307218)")  # SQLite's lock file does it there
-        config = _config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-
-
-def _keep_dictionary(database: Database) -> None:
+def _keep_dictionary(connection: sa.Connection) -> None:
     """Lay the dictionary that rows are packed with beside them."""
     data = compression.dictionary(compression.CURRENT)
     row = {"id": compression.CURRENT, "digest": hashlib.sha256(data).digest(), "bytes": data}
-    with database.writing(durable=True) as connection:
-        held = set(connection.scalars(sa.select(tables.dictionaries.c.id)))
-        if compression.CURRENT not in held:
-            connection.execute(tables.dictionaries.insert(), row)
-
-
-def _backup(database: Database, found: str) -> Path | None:
-    if not database.sqlite:
-        return None
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    target = database.path.with_name(f"{database.path.name}.{found}.{stamp}.backup")
-    with database.locked(), closing(sqlite3.connect(database.path)) as source, closing(sqlite3.connect(target)) as copy:
-        source.backup(copy)
-    return target
-
-
-def _directory() -> Path:
-    found = next((place for place in _PLACES if (place / "env.py").exists()), None)
-    if found is None:
-        raise StoreError(f"the migrations are missing ({_PLACES[0]}): this installation is damaged; install it again.")
-    return found
-
-
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(_directory()).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    return config
+    held = connection.scalar(sa.select(tables.dictionaries.c.id).where(_CURRENT_DICTIONARY))
+    if held is None:
+        connection.execute(tables.dictionaries.insert(), row)

@@ -57,6 +57,13 @@ FOR EACH STATEMENT EXECUTE FUNCTION spectrace_append_only()""",
 CREATE TRIGGER episodes_session_user BEFORE INSERT OR UPDATE ON episodes
 FOR EACH ROW EXECUTE FUNCTION spectrace_session_user()""",
 }
+_APPEND_ONLY, _SESSION_USER = (text.split("$body$")[1].strip() for text in _POSTGRES_FUNCTIONS)
+_POSTGRES_TRAITS = {
+    "events_append_only": (27, _APPEND_ONLY),
+    "events_no_truncate": (34, _APPEND_ONLY),
+    "episodes_session_user": (23, _SESSION_USER),
+}
+"""What makes each the trigger that it should be: pg_trigger.tgtype (when and on what), and its function's text."""
 
 
 def create_triggers(connection: sa.Connection) -> None:
@@ -75,11 +82,11 @@ def missing_triggers(connection: sa.Connection) -> list[str]:
         found = {name: sql.strip() for name, sql in rows}
         return [name for name, sql in _SQLITE.items() if found.get(name) != sql.strip()]
     enabled = connection.exec_driver_sql(
-        "SELECT tgname FROM pg_trigger WHERE tgenabled IN ('O', 'A') "
-        "AND tgrelid IN ('events'::regclass, 'episodes'::regclass)"
+        "SELECT tgname, tgtype, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid "
+        "WHERE tgenabled IN ('O', 'A') AND tgqual IS NULL AND tgrelid IN ('events'::regclass, 'episodes'::regclass)"
     )
-    present = {name for (name,) in enabled}
-    return [name for name in _POSTGRES if name not in present]
+    present = {(name, kind, source.strip()) for name, kind, source in enabled}
+    return [name for name, (kind, source) in _POSTGRES_TRAITS.items() if (name, kind, source) not in present]
 
 
 def restore_triggers(connection: sa.Connection) -> list[str]:

@@ -1,18 +1,28 @@
-"""Looking after a database: what it holds (`db stats`), whether it is sound (`db check`), projections made anew."""
+"""Looking after a database: what it holds (`db stats`), and its projections made anew (`db rebuild`).
 
-import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+Whether it is sound is `soundness`'s to say.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import sqlalchemy as sa
 
-from spectrace.core.events import TYPE_NUMBERS, EpisodeStarted, Event
+from spectrace.core.events import EpisodeStarted, Event
 from spectrace.errors import StoreError
-from spectrace.store import compression, migrate, projections, tables
-from spectrace.store.database import Database, parse_url
+from spectrace.store import projections, tables
+from spectrace.store.event_store import EpisodeRow
+from spectrace.store.soundness import reading
 from spectrace.store.sql import SqlEventStore, open_store
-from spectrace.store.triggers import missing_triggers
+
+_PENDING = 0
+"""In place of a projection's version: a rebuild has begun and has not come to this episode."""
+_TRIES = 5
+_PROJECTED = (tables.segments, tables.actions, tables.search, tables.summaries)
+
+Told = Callable[[int, int], None]
+"""Told how many episodes of how many are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,66 +35,90 @@ class TableSize:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was checked; `problem` is None when it is as it should be."""
+class Rebuilt:
+    """What a rebuild did; `lost` are (episode, why) of those that cannot be read."""
 
-    check: str
-    problem: str | None
+    episodes: int
+    lost: tuple[tuple[str, str], ...]
 
 
 def stats(url: str) -> list[TableSize]:
     """Return the size of every table."""
-    with _reading(url) as connection:
+    with reading(url) as connection:
         sizes = _sizes(connection)
         counts = {table: sa.select(sa.func.count()).select_from(table) for table in tables.metadata.sorted_tables}
         return [TableSize(t.name, connection.scalar(count) or 0, sizes.get(t.name)) for t, count in counts.items()]
 
 
-def check(url: str) -> list[Finding]:
-    """Check the file, revision, triggers, names, dictionary and projections; chains are `spectrace verify`'s."""
-    with _reading(url) as connection:
-        return [
-            Finding("integrity", _integrity(connection)),
-            Finding("triggers", _triggers(connection)),
-            Finding("types", _types(connection)),
-            Finding("dictionary", _dictionary(connection)),
-            Finding("flush", _flush(connection)),
-            Finding("projections", _projections(connection)),
-        ]
+def rebuild(url: str, told: Told | None = None) -> Rebuilt:
+    """Make every run's projections anew from its events; one that was broken off goes on where it stopped.
 
-
-def rebuild(url: str) -> int:
-    """Make every episode's projections anew from its events; return how many episodes."""
-    store, done = open_store(url), 0
+    It may run beside writers: an episode that has not ended gets its summary only, as from its writer, which writes
+    the rest with the end.
+    """
+    store = open_store(url)
+    lost: list[tuple[str, str]] = []
     try:
-        with store.database.reading() as connection:
-            found = connection.execute(sa.select(tables.episodes.c.number, tables.episodes.c.episode)).all()
-        for number, episode in found:
-            _rebuild_one(store, number, list(store.read(episode)))
-            done += 1
+        todo = _todo(store)
+        for done, (number, episode) in enumerate(todo):
+            if told is not None:
+                told(done, len(todo))
+            try:
+                _rebuild_one(store, number, episode)
+            except StoreError as error:
+                lost.append((episode, str(error)))
+        return Rebuilt(len(todo) - len(lost), tuple(lost))
     finally:
         store.close()
-    return done
 
 
-def _rebuild_one(store: SqlEventStore, number: int, events: list[Event]) -> None:
-    started = events[0].body if events else None
+def _todo(store: SqlEventStore) -> list[tuple[int, str]]:
+    """Mark every summary, unless a rebuild was broken off; return (number, episode) of those marked or missing."""
+    marked = tables.summaries.c.projection == _PENDING
     with store.database.writing(durable=False) as connection:
-        connection.execute(tables.summaries.delete().where(tables.summaries.c.number == number))
-        if isinstance(started, EpisodeStarted):
-            projections.begin(connection, number, started)
-            projections.project(connection, number, events, again=True)
+        if not connection.scalar(sa.select(sa.func.count()).where(marked)):
+            connection.execute(tables.summaries.update().values(projection=_PENDING))
+        joined = tables.episodes.outerjoin(tables.summaries)
+        query = sa.select(tables.episodes.c.number, tables.episodes.c.episode).select_from(joined)
+        missing = tables.summaries.c.number.is_(None)
+        found = query.where(tables.episodes.c.number > 0, marked | missing).order_by(tables.episodes.c.number)
+        return [(number, episode) for number, episode in connection.execute(found)]
 
 
-@contextmanager
-def _reading(url: str) -> Iterator[sa.Connection]:
-    database = Database(parse_url(url), read_only=True)
-    try:
-        migrate.prepare(database)
-        with database.reading() as connection:
-            yield connection
-    finally:
-        database.close()
+def _rebuild_one(store: SqlEventStore, number: int, episode: str) -> None:
+    """Read it, then write unless it has grown meanwhile: reading takes long, and writers wait for a transaction."""
+    for _ in range(_TRIES):
+        row = store.row(episode)
+        events = list(store.read(episode) if row.ended_at is not None else islice(store.read(episode), 1))
+        started = events[0].body if events else None
+        if not isinstance(started, EpisodeStarted):
+            raise StoreError(f"{episode} has no event 0 that can be read. `spectrace verify {episode}` says more.")
+        if row.ended_at is None or row.events == len(events):
+            if _projected(store, number, row, started, events):
+                return
+        elif store.row(episode) == row:
+            raise StoreError(
+                f"{episode} has {row.events} events by its own row, {len(events)} are there. "
+                f"`spectrace verify {episode}` says more."
+            )
+    raise StoreError(f"{episode} grew each time that it was read: run `spectrace db rebuild` again.")
+
+
+def _projected(
+    store: SqlEventStore, number: int, row: EpisodeRow, started: EpisodeStarted, events: Sequence[Event]
+) -> bool:
+    """Write what the events say; False where the episode has ended or grown since its row was read."""
+    held = sa.select(tables.episodes.c.events, tables.episodes.c.ended_at).where(tables.episodes.c.number == number)
+    with store.database.writing(durable=False) as connection:
+        count, ended_at = connection.execute(held.with_for_update()).one()
+        if ended_at != row.ended_at or (ended_at is not None and count != row.events):
+            return False
+        for table in _PROJECTED:
+            connection.execute(table.delete().where(table.c.number == number))
+        projections.begin(connection, number, started)
+        if ended_at is not None:
+            projections.project(connection, number, events)
+    return True
 
 
 def _sizes(connection: sa.Connection) -> Mapping[str, int]:
@@ -101,53 +135,3 @@ def _sizes(connection: sa.Connection) -> Mapping[str, int]:
         return {name: size for name, size in connection.exec_driver_sql(query)}  # noqa: C416 - rows are no pairs to mypy
     except sa.exc.OperationalError:  # this build of SQLite came without dbstat
         return {}
-
-
-def _integrity(connection: sa.Connection) -> str | None:
-    if connection.dialect.name != "sqlite":
-        return None
-    said = list(connection.exec_driver_sql("PRAGMA integrity_check(10)").scalars())
-    return None if said == ["ok"] else "; ".join(map(str, said))
-
-
-def _triggers(connection: sa.Connection) -> str | None:
-    missing = missing_triggers(connection)
-    if not missing:
-        return None
-    return (
-        f"missing, altered or switched off: {', '.join(missing)}, so events could be changed. Find out who did that; "
-        "`spectrace verify --all` tells whether any was, `spectrace db upgrade` puts them back"
-    )
-
-
-def _types(connection: sa.Connection) -> str | None:
-    held = {row.number: row.name for row in connection.execute(tables.types.select())}
-    wrong = [cls.TYPE for cls, number in TYPE_NUMBERS.items() if held.get(number) != cls.TYPE]
-    return f"the numbers of these types are not what this spectrace knows: {', '.join(wrong)}" if wrong else None
-
-
-def _dictionary(connection: sa.Connection) -> str | None:
-    for number, digest, data in connection.execute(sa.select(tables.dictionaries)):
-        try:
-            shipped = compression.dictionary(number)
-        except StoreError as error:
-            return str(error)
-        if hashlib.sha256(data).digest() != digest or data != shipped:
-            return f"dictionary {number} is not the one that was shipped"
-    return None
-
-
-def _flush(connection: sa.Connection) -> str | None:
-    """A Postgres that does not flush makes `durable` a word."""
-    if connection.dialect.name == "sqlite":
-        return None
-    setting = connection.exec_driver_sql("SHOW fsync").scalar_one()
-    return None if setting == "on" else f"fsync is {setting}: a crash of the server may lose or damage the log"
-
-
-def _projections(connection: sa.Connection) -> str | None:
-    old = sa.select(sa.func.count()).where(tables.summaries.c.projection != projections.VERSION)
-    missing = sa.select(sa.func.count()).select_from(tables.episodes.outerjoin(tables.summaries))
-    stale = connection.scalar(old) or 0
-    absent = connection.scalar(missing.where(tables.summaries.c.number.is_(None))) or 0
-    return f"{stale + absent} episodes have old or no summaries: `spectrace db rebuild`" if stale + absent else None

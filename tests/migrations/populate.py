@@ -29,7 +29,7 @@ getpass.getuser = lambda: "auditor"
 from spectrace.core.baselines import WeakOnly  # noqa: E402 - the recording names no machine: see above
 from spectrace.core.events import ActCompleted, ActRequested, GenerateRequested  # noqa: E402
 from spectrace.core.types import Message, Observation  # noqa: E402
-from spectrace.store import migrate, runs, sql, tables  # noqa: E402
+from spectrace.store import revisions, runs, sql, tables  # noqa: E402
 from spectrace.store.conformance import AWKWARD  # noqa: E402
 from spectrace.store.process import Process  # noqa: E402
 from spectrace.store.samples import EPOCH_US, pending, sample_episode  # noqa: E402
@@ -137,7 +137,7 @@ def dumped(url: str, pg_dump: str, schema: str) -> bytes:
 
 def main(directory: Path, url: str, pg_dump: str) -> None:
     """Write the three files."""
-    revision = migrate.head()
+    revision = revisions.head()
     with TemporaryDirectory() as temporary:
         path = Path(temporary) / "log.db"
         store = open_store(str(path))

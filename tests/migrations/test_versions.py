@@ -8,10 +8,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from spectrace.core.events import TYPE_NUMBERS, ActRequested
-from spectrace.store import migrate, tables
+from spectrace.store import revisions, tables
 from spectrace.store.sql import open_store
 
-VERSIONS = sorted((Path(migrate.__file__).parents[2] / "migrations" / "versions").glob("*.py"))
+VERSIONS = sorted((Path(revisions.__file__).parents[2] / "migrations" / "versions").glob("*.py"))
 
 
 def test_the_migrations_make_the_tables_of_the_package(database_url):

@@ -5,16 +5,18 @@ import sqlite3
 import pytest
 
 from spectrace.errors import MissingExtra, NewerSchema, StoreError, UsageError
-from spectrace.store import migrate
+from spectrace.store import migrate, revisions
+from spectrace.store.migrate import Upgraded
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
 from spectrace.store.triggers import missing_triggers
 
+HEAD = revisions.head()
 NEXT = """
 from alembic import op
 from spectrace.store.triggers import assert_triggers
-revision = "0003"
-down_revision = "0002"
+revision = "later"
+down_revision = "{before}"
 def upgrade():
     op.execute("{statement}")
     assert_triggers(op.get_bind())
@@ -40,9 +42,9 @@ def newer_package(tmp_path, monkeypatch):
 
     def make(statement: str = "CREATE TABLE later (id INTEGER)") -> None:
         place = tmp_path / "migrations"
-        shutil.copytree(migrate._directory(), place, ignore=shutil.ignore_patterns("__pycache__"))
-        (place / "versions" / "0003_later.py").write_text(NEXT.format(statement=statement))
-        monkeypatch.setattr(migrate, "_PLACES", (place,))
+        shutil.copytree(revisions._directory(), place, ignore=shutil.ignore_patterns("__pycache__"))
+        (place / "versions" / "9999_later.py").write_text(NEXT.format(statement=statement, before=HEAD))
+        monkeypatch.setattr(revisions, "_PLACES", (place,))
 
     return make
 
@@ -50,51 +52,51 @@ def newer_package(tmp_path, monkeypatch):
 def test_the_first_writer_makes_the_database(database_url):
     store = open_store(database_url)
 
-    assert migrate.revision(store.database) == migrate.head()
+    assert migrate.revision(store.database) == revisions.head()
     store.close()
 
 
 def test_an_upgrade_of_the_newest_changes_nothing(written):
-    assert migrate.upgrade(written) == ("0002", "0002", None)
+    assert migrate.upgrade(written) == Upgraded(HEAD, HEAD)
 
 
 def test_an_upgrade_makes_a_new_database_too(database_url):
-    assert migrate.upgrade(database_url) == (None, "0002", None)
+    assert migrate.upgrade(database_url) == Upgraded(None, HEAD)
 
 
 def test_an_older_database_says_how_to_upgrade(written, newer_package):
     newer_package()
 
-    with pytest.raises(StoreError, match="at revision 0002, this spectrace needs 0003: run `spectrace db upgrade"):
+    with pytest.raises(StoreError, match=f"at revision {HEAD}, this spectrace needs later: run `spectrace db upgrade"):
         open_store(written)
 
 
 def test_an_upgrade_keeps_every_event_and_backs_up_sqlite(written, newer_package):
     before = stored(written)
     newer_package()
-    found, to, backup = migrate.upgrade(written)
+    done = migrate.upgrade(written)
 
-    assert (found, to) == ("0002", "0003")
+    assert (done.before, done.after) == (HEAD, "later")
     assert stored(written) == before
-    assert (backup is not None) == written.startswith("sqlite")
+    assert (done.backup is not None) == written.startswith("sqlite")
 
 
 def test_a_backup_restores_the_log(url, newer_package, monkeypatch, tmp_path):
     open_store(url).create("ep1", sample_episode(1)[0], EPOCH_US).close()
-    before, places = stored(url), migrate._PLACES
+    before, places = stored(url), revisions._PLACES
     newer_package()
-    backup = migrate.upgrade(url)[2]
-    monkeypatch.setattr(migrate, "_PLACES", places)
+    backup = migrate.upgrade(url).backup.path
+    monkeypatch.setattr(revisions, "_PLACES", places)
     shutil.copy(backup, tmp_path / "restored.db")
 
     assert stored(f"sqlite:///{tmp_path / 'restored.db'}") == before
 
 
 def test_a_newer_database_is_refused_naming_both_revisions(written, newer_package, monkeypatch):
-    places = migrate._PLACES
+    places = revisions._PLACES
     newer_package()
     migrate.upgrade(written)
-    monkeypatch.setattr(migrate, "_PLACES", places)
+    monkeypatch.setattr(revisions, "_PLACES", places)
 
     for act in (
         lambda: open_store(written),
@@ -102,7 +104,7 @@ def test_a_newer_database_is_refused_naming_both_revisions(written, newer_packag
         lambda: migrate.upgrade(written),
     ):
         with pytest.raises(
-            NewerSchema, match=r"revision 0003, written by a newer spectrace; this one carries .* up to 0002"
+            NewerSchema, match=f"revision later, written by a newer spectrace; this one carries .* up to {HEAD}"
         ):
             act()
 
@@ -114,7 +116,7 @@ def test_a_migration_that_loses_a_trigger_is_taken_back(url, newer_package):
         migrate.upgrade(url)
     database = migrate.Database(migrate.parse_url(url), read_only=True)
 
-    assert migrate.revision(database) == "0002"
+    assert migrate.revision(database) == HEAD
     with database.reading() as connection:
         assert missing_triggers(connection) == []
     database.close()
@@ -189,13 +191,6 @@ def test_a_read_only_directory_is_named(tmp_path):
             open_store(str(tmp_path / "log.db"))
     finally:
         tmp_path.chmod(0o700)
-
-
-def test_an_installation_without_migrations_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(migrate, "_PLACES", (tmp_path / "_migrations",))
-
-    with pytest.raises(StoreError, match="migrations are missing"):
-        migrate.head()
 
 
 def stored(url: str) -> list[object]:

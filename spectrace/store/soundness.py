@@ -1,0 +1,181 @@
+"""Whether a database is sound (`db check`): the file, its guards, its epochs, and what hangs together in it.
+
+What each episode holds, link by link, is `spectrace verify`'s to say.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from spectrace.core.events import TYPE_NUMBERS, AdminOpened
+from spectrace.errors import StoreError
+from spectrace.store import admin, compression, migrate, projections, tables
+from spectrace.store.database import Database, parse_url
+from spectrace.store.statements import key
+from spectrace.store.triggers import missing_triggers
+
+_REFERENCE = re.compile(rb'"\$blob":"sha256:([0-9a-f]{64})"')
+_BATCH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was checked; `problem` is None when it is as it should be. `note` says what is worth knowing."""
+
+    check: str
+    problem: str | None
+    note: str | None = None
+
+
+def check(url: str, *, blobs: bool = True) -> list[Finding]:
+    """Check everything, chains apart: those are `spectrace verify`'s. `blobs` unpacks every event."""
+    with reading(url) as connection:
+        return [
+            Finding("integrity", _integrity(connection)),
+            Finding("triggers", _triggers(connection)),
+            Finding("keys", _keys(connection)),
+            Finding("types", _types(connection)),
+            Finding("dictionary", _dictionary(connection)),
+            Finding("flush", _flush(connection)),
+            Finding("epochs", *_epochs(connection)),
+            Finding("events", _events(connection)),
+            *([Finding("blobs", None, _blobs(connection))] if blobs else []),
+            Finding("projections", _projections(connection)),
+        ]
+
+
+@contextmanager
+def reading(url: str) -> Iterator[sa.Connection]:
+    """Lend a connection to a database of this revision."""
+    database = Database(parse_url(url), read_only=True)
+    try:
+        migrate.prepare(database)
+        with database.reading() as connection:
+            yield connection
+    finally:
+        database.close()
+
+
+def _integrity(connection: sa.Connection) -> str | None:
+    if connection.dialect.name != "sqlite":
+        return None
+    said = list(connection.exec_driver_sql("PRAGMA integrity_check(10)").scalars())
+    return None if said == ["ok"] else "; ".join(map(str, said))
+
+
+def _triggers(connection: sa.Connection) -> str | None:
+    missing = missing_triggers(connection)
+    if not missing:
+        return None
+    return (
+        f"missing, altered or switched off: {', '.join(missing)}, so events could be changed. Find out who did that; "
+        "`spectrace verify --all` tells whether any was, `spectrace db upgrade` puts them back"
+    )
+
+
+def _keys(connection: sa.Connection) -> str | None:
+    """Find rows whose parents are missing; Postgres lets nobody make one."""
+    if connection.dialect.name != "sqlite":
+        return None
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    if not broken:
+        return None
+    named = sorted({f"{row[0]} without {row[2]}" for row in broken})
+    return f"{len(broken)} rows name a parent that is missing ({', '.join(named)}): somebody deleted it"
+
+
+def _types(connection: sa.Connection) -> str | None:
+    held = {row.number: row.name for row in connection.execute(tables.types.select())}
+    wrong = [cls.TYPE for cls, number in TYPE_NUMBERS.items() if held.get(number) != cls.TYPE]
+    return f"the numbers of these types are not what this spectrace knows: {', '.join(wrong)}" if wrong else None
+
+
+def _dictionary(connection: sa.Connection) -> str | None:
+    used = sa.select(tables.events.c.codec).where(tables.events.c.codec >= compression.DICTIONARY).distinct()
+    held = {compression.DICTIONARY + number for number in connection.scalars(sa.select(tables.dictionaries.c.id))}
+    missing = sorted(set(connection.scalars(used)) - held)
+    if missing:
+        named = ", ".join(str(codec - compression.DICTIONARY) for codec in missing)
+        return f"dictionary {named} is missing, and events are packed with it: only this spectrace can unpack them"
+    for number, digest, data in connection.execute(sa.select(tables.dictionaries)):
+        try:
+            shipped = compression.dictionary(number)
+        except StoreError as error:
+            return str(error)
+        if hashlib.sha256(data).digest() != digest or data != shipped:
+            return f"dictionary {number} is not the one that was shipped"
+    return None
+
+
+def _flush(connection: sa.Connection) -> str | None:
+    """A Postgres that does not flush makes `durable` a word."""
+    if connection.dialect.name == "sqlite":
+        return None
+    setting = connection.exec_driver_sql("SHOW fsync").scalar_one()
+    return None if setting == "on" else f"fsync is {setting}: a crash of the server may lose or damage the log"
+
+
+def _epochs(connection: sa.Connection) -> tuple[str | None, str | None]:
+    """Check that the administrative logs, and only they, have numbers of 0 and below; say which one is current."""
+    lying = tables.epochs.outerjoin(tables.events, tables.events.c.key == tables.epochs.c.number * key(1, 0))
+    opened = sa.select(tables.epochs.c.number, tables.events.c.type).select_from(lying)
+    types = {number: type_ for number, type_ in connection.execute(opened)}  # noqa: C416 - rows are no pairs to mypy
+    numbers = set(connection.scalars(sa.select(tables.episodes.c.number).where(tables.episodes.c.number <= 0)))
+    epoch = admin.current(connection)
+    if epoch is None:
+        return "no epoch was begun: `spectrace db upgrade` begins one", None
+    if set(types) != numbers or any(number > 0 for number in types):
+        return "the epochs are not the episodes numbered 0 and below: somebody hid an episode, or showed one", None
+    wrong = [number for number, type_ in types.items() if type_ != TYPE_NUMBERS[AdminOpened]]
+    if wrong:
+        return f"the epochs numbered {', '.join(map(str, wrong))} do not begin with {AdminOpened.TYPE}", None
+    return None, f"{epoch.episode} is the current one of {len(types)}, {epoch.events} records, head {epoch.head.hex()}"
+
+
+def _events(connection: sa.Connection) -> str | None:
+    """Find events that no listing shows, because no episode has their number."""
+    query = (
+        f"SELECT count(*), min(key) FROM events WHERE NOT EXISTS "  # noqa: S608 - our own numbers
+        f"(SELECT 1 FROM episodes WHERE number = events.key >> {tables.SEQ_BITS})"
+    )
+    count, first = connection.exec_driver_sql(query).one()
+    if not count:
+        return None
+    number, seq = first >> tables.SEQ_BITS, first & (key(1, 0) - 1)
+    return f"{count} events have no episode, the first is number {number}, event {seq}: somebody deleted its row"
+
+
+def _blobs(connection: sa.Connection) -> str | None:
+    """Count the blobs that no event names: an append that was refused may leave some, they harm nobody."""
+    used: set[bytes] = set()
+    unreadable, last = 0, None
+    columns = sa.select(tables.events.c.key, tables.events.c.codec, tables.events.c.payload)
+    while True:
+        query = columns if last is None else columns.where(tables.events.c.key > last)
+        rows = connection.execute(query.order_by(tables.events.c.key).limit(_BATCH)).all()
+        if not rows:
+            break
+        for last, codec, payload in rows:  # noqa: B007 - where the next batch begins
+            try:
+                body = compression.unpack(codec, payload) if payload is not None else b""
+            except StoreError:
+                unreadable += 1
+                continue
+            used.update(bytes.fromhex(name.decode()) for name in _REFERENCE.findall(body))
+    orphans = sum(digest not in used for digest in connection.scalars(sa.select(tables.blobs.c.digest)))
+    said = [f"{orphans} are named by no event"] if orphans else []
+    said += [f"{unreadable} events cannot be unpacked, see `spectrace verify --all`"] if unreadable else []
+    return "; ".join(said) or None
+
+
+def _projections(connection: sa.Connection) -> str | None:
+    """Only runs have summaries."""
+    old = sa.select(sa.func.count()).where(tables.summaries.c.projection != projections.VERSION)
+    missing = sa.select(sa.func.count()).select_from(tables.episodes.outerjoin(tables.summaries))
+    stale = connection.scalar(old) or 0
+    absent = connection.scalar(missing.where(tables.summaries.c.number.is_(None), tables.episodes.c.number > 0)) or 0
+    return f"{stale + absent} episodes have old or no summaries: `spectrace db rebuild`" if stale + absent else None
