@@ -60,7 +60,7 @@ def _page(store: SqlEventStore, low: int, before: tuple[int, int]) -> "Sequence[
     """Return the next page of rows: those older than the last one shown, in the order of the table's index."""
     started_at, number = tables.episodes.c.started_at, tables.episodes.c.number
     older = sa.or_(started_at < before[0], sa.and_(started_at == before[0], number < before[1]))
-    query = tables.episodes.select().where(older, started_at >= low)
+    query = tables.episodes.select().where(older, started_at >= low, number > 0)
     with store.database.reading() as connection:
         return connection.execute(query.order_by(started_at.desc(), number.desc()).limit(_PAGE)).all()
 
