@@ -10,7 +10,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from spectrace.core.admin_events import is_admin
 from spectrace.core.digest import digest, first_link, next_link
+from spectrace.core.events import AdminOpened, EpisodeStarted
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import references
 from spectrace.store.event_store import EpisodeRow, EventStore, StoredEvent
@@ -23,6 +25,7 @@ NOT_PROVED = (
 )
 """What the word does not prove; said wherever people read it."""
 
+_RUN, _LOG = EpisodeStarted.TYPE, AdminOpened.TYPE
 _REQUESTED, _ANSWERS = ".requested", (".completed", ".failed")
 
 
@@ -56,6 +59,8 @@ class _Check:
     ended: int | None = None
     blobs: set[str] = field(default_factory=set)
     """Blobs found whole already."""
+    administrative: bool = False
+    """Whether it is the log of what was done to a database."""
 
 
 def verify_episode(store: EventStore, episode: str) -> VerifyResult:
@@ -90,13 +95,23 @@ def _event(check: _Check, stored: StoredEvent) -> None:
             f"event {seq} ({type_}) is not the one that was recorded: its bytes give the link {link.hex()[:16]}, "
             f"the chain has {stored.link.hex()[:16]}"
         )
-    if (seq == 0) != (type_ == "episode.started"):
-        raise _Broken(f"event {seq} is {type_}; an episode begins with episode.started, once")
+    _kind(check, seq, type_)
     body = json.loads(stored.body)
     for name in references(body):
         _blob(check, seq, type_, name)
     _questions(check, seq, type_, body)
     check.link, check.seq = link, seq + 1
+
+
+def _kind(check: _Check, seq: int, type_: str) -> None:
+    """A run begins with episode.started, an administrative log with admin.opened, both once; they share no type."""
+    begins = type_ in {_RUN, _LOG}
+    if seq == 0 and begins:
+        check.administrative = type_ == _LOG
+    if begins != (seq == 0):
+        raise _Broken(f"event {seq} is {type_}; an episode begins with {_RUN} (administrative: {_LOG}), once")
+    if type_.startswith("admin.") != check.administrative or (check.administrative and not is_admin(check.episode)):
+        raise _Broken(f"event {seq} is {type_}, which has no place in {check.episode}")
 
 
 def _blob(check: _Check, seq: int, type_: str, name: str) -> None:
@@ -145,6 +160,8 @@ def _whole(check: _Check, row: EpisodeRow) -> VerifyResult:
 def _end(check: _Check, row: EpisodeRow) -> str:
     if check.ended is not None:
         return "whole, from its start to its end"
+    if check.administrative:
+        return "whole, up to its last record"
     return "its writer is gone: a prefix without an end" if row.state == "interrupted" else "still being written"
 
 

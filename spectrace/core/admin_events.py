@@ -15,6 +15,11 @@ ADMIN_PREFIX = "admin-"
 """The ids of administrative logs begin so; no run's id may."""
 
 
+def is_admin(episode: str) -> bool:
+    """Return whether an episode of that id may be an administrative log."""
+    return episode.startswith(ADMIN_PREFIX)
+
+
 @dataclass(frozen=True, slots=True)
 class EpochHead:
     """An administrative log as it stood: its id, how many events it had, its last link in hex."""

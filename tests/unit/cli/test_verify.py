@@ -36,9 +36,19 @@ def altered(episode):
 
 
 def test_an_altered_event_is_named_and_the_answer_is_no(line, altered):
-    (item,) = line.items("verify", "--all", code=1)
+    (item, _) = line.items("verify", "--all", code=1)
 
     assert (item["result"], item["first_bad_seq"], item["covered_to"]) == ("invalid", 10, 9)
+
+
+def test_all_is_the_administrative_log_too(line, episode):
+    _, log = line.items("verify", "--all")
+
+    assert (log["episode"][:6], log["result"], log["detail"]) == (
+        "admin-",
+        "consistent",
+        "whole, up to its last record",
+    )
 
 
 def test_what_is_invalid_is_not_followed_by_what_consistent_means(line, altered):
