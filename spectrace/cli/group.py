@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "verify": "verify",
         "import": "import_",
         "db": "db",
+        "schema": "schema",
         "doctor": "doctor",
         "demo": "demo",
         "view": "view",

@@ -20,9 +20,11 @@ from spectrace.core.events import (
     OutcomeSettled,
     RepairMade,
     StepDrafted,
+    Unknown,
     VerdictGiven,
 )
 from spectrace.core.types import Action, Call, Effect, Finish, Reply
+from spectrace.core.versions import require_readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Deed:
 
 
 def deeds(events: Iterable[Event]) -> list[Deed]:
-    """Return an episode's deeds of every effect, in the order drafted or asked."""
+    """Return an episode's deeds of every effect, in the order drafted or asked. Raises NewerSchema (see `versions`)."""
     found: dict[str, Deed] = {}
     context = _Context()
     for event in events:
@@ -123,6 +125,8 @@ def _apply(found: dict[str, Deed], context: _Context, event: Event) -> None:
             for position, deed in found.items():
                 if deed.seq == request:
                     found[position] = replace(deed, outcome=outcome)
+        case Unknown():
+            require_readable(event)
         case _:
             pass
 

@@ -1,6 +1,7 @@
 """Events -> episode: how a log becomes segments, verdicts, repairs and totals. Counterpart of the protocols.
 
 `fold` reads what happened, in order, and decides nothing; it works on unfinished and on imported episodes alike.
+It passes over events of types that are not known, and refuses a newer version of one that is (see `versions`).
 """
 
 from collections.abc import Iterable
@@ -22,9 +23,11 @@ from spectrace.core.events import (
     StepDrafted,
     StepsDiscarded,
     Totals,
+    Unknown,
     VerdictGiven,
 )
 from spectrace.core.types import Action, Effect, History, Observation, Step, Verdict
+from spectrace.core.versions import require_readable
 
 
 @dataclass(slots=True, eq=False)
@@ -106,9 +109,11 @@ class Episode:
 
 
 def fold(events: Iterable[Event]) -> Episode:
-    """Return the episode that the events tell; the first must be episode.started."""
+    """Return the episode that the events tell; the first must be episode.started. Raises NewerSchema."""
     iterator = iter(events)
     first = next(iterator, None)
+    if first is not None:
+        require_readable(first)
     if first is None or not isinstance(first.body, EpisodeStarted):
         msg = "an episode's first event is episode.started"
         raise ValueError(msg)
@@ -149,6 +154,8 @@ def apply(episode: Episode, event: Event) -> None:
             _repaired(episode, event.seq, body)
         case EpisodeEnded():
             episode.ended, episode.ended_at = body, event.at
+        case Unknown():
+            require_readable(event)
         case _:
             pass
 
