@@ -1,9 +1,12 @@
 """The log of a live run: numbers events, stamps them and hands them to the store in the right durability class."""
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
 from spectrace.core.fold import tally
@@ -13,6 +16,20 @@ from spectrace.store.event_store import EpisodeWriter, Pending
 
 Watcher = Callable[[str, int, Body], None]
 """Told of every event as it is written: episode, seq, body. For progress; it must not raise."""
+
+
+WRITERS = 64
+"""Episodes that may wait for the log at once; the threads are there to wait, and what waits is flushed together."""
+
+_executors: dict[int, ThreadPoolExecutor] = {}
+
+
+def threads() -> ThreadPoolExecutor:
+    """Return the threads that append: asyncio has too few (6 on two cores) to share a flush. A fork gets new ones."""
+    found = _executors.get(os.getpid())
+    if found is None:
+        found = _executors[os.getpid()] = ThreadPoolExecutor(WRITERS, thread_name_prefix="spectrace-log")
+    return found
 
 
 class LogFull(Exception):
@@ -56,27 +73,54 @@ class Recorder:
         return seq
 
     async def settle(self, *, durable: bool) -> None:
-        """Commit what is pending; `durable` flushes it, and all before it, to stable storage."""
-        if self._pending:
-            await asyncio.to_thread(self._flush, durable=durable)
+        """Commit what is pending; `durable` flushes it, and all before it, to stable storage.
+
+        An unflushed commit that nobody is in the way of is made here and now: it takes a tenth of a millisecond, and
+        a thread's two hand-overs would cost as much again, at times thirty times that. What waits, waits in a thread.
+        """
+        if not self._pending or (not durable and self._flush_at_once()):
+            return
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(threads(), partial(self._flush, durable=durable))
+
+    def _flush_at_once(self) -> bool:
+        if not self._flushing.acquire(blocking=False):
+            return False
+        try:
+            return self._append(self._writer.append_at_once)
+        finally:
+            self._flushing.release()
 
     def _flush(self, *, durable: bool) -> None:
         """Take and append in one critical section: a cancelled await can neither lose a batch nor let two overtake."""
+
+        def append(batch: list[Pending]) -> bool:
+            self._writer.append(batch, durable=durable)
+            return True
+
         with self._flushing:
-            if self._stopped is not None:
-                raise self._stopped
-            batch, self._pending = self._pending, []
-            if not batch:
-                return
-            try:
-                self._writer.append(batch, durable=durable)
-            except StoreError as error:
-                self._stopped = self._stop(error)
-                raise self._stopped from error
-            except Exception as error:
-                self._stopped = error
-                raise
+            self._append(append)
+
+    def _append(self, append: Callable[[list[Pending]], bool]) -> bool:
+        """Append what is pending; keep it pending where `append` says that it did nothing."""
+        if self._stopped is not None:
+            raise self._stopped
+        batch, self._pending = self._pending, []
+        if not batch:
+            return True
+        try:
+            done = append(batch)
+        except StoreError as error:
+            self._stopped = self._stop(error)
+            raise self._stopped from error
+        except Exception as error:
+            self._stopped = error
+            raise
+        if done:
             self._kept += len(batch)
+        else:
+            self._pending = batch + self._pending
+        return done
 
     def _stop(self, cause: StoreError) -> RecordingStopped:
         """Return the error of this append and of every later one: the cause, what is recorded, what to do."""

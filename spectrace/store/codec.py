@@ -50,15 +50,26 @@ class BodyEncoder:
 
     def encode(self, body: Body, messages: MessageWriter) -> tuple[Lifted, bytes]:
         """Return the header fields and the canonical body; raise StoreError for a value that no body may hold."""
+        lifted, value = self.value(body, messages)
+        return lifted, self.written(body, value)
+
+    def value(self, body: Body, messages: MessageWriter) -> tuple[Lifted, dict[str, object]]:
+        """Return the header fields and the body as plain JSON."""
         cls = type(body)
         try:
             value = self._encoders[cls](body)
             if isinstance(body, GenerateRequested):
                 value["messages"] = messages.refer(body.messages, self._converter.unstructure)
-            lifted = self._lift(body, _LIFTED[cls], value) if _LIFTED[cls] else NOTHING_LIFTED
-            return lifted, checked_canonical(value)
+            return self._lift(body, _LIFTED[cls], value) if _LIFTED[cls] else NOTHING_LIFTED, value
         except (TypeError, AttributeError) as error:
-            raise StoreError(f"{cls.TYPE}: {_offence(asdict(body), '') or error}") from error
+            raise _refusal(body, error) from error
+
+    def written(self, body: Body, value: dict[str, object]) -> bytes:
+        """Return the canonical bytes of the body's value."""
+        try:
+            return checked_canonical(value)
+        except TypeError as error:
+            raise _refusal(body, error) from error
 
     def _lift(self, body: Body, names: tuple[str, ...], value: dict[str, object]) -> Lifted:
         """Return the header fields; one that a header may not hold goes, exactly, to the body too."""
@@ -118,6 +129,10 @@ def _exactly(cls: type) -> Callable[[object], object]:
         return value
 
     return check
+
+
+def _refusal(body: Body, error: Exception) -> StoreError:
+    return StoreError(f"{body.TYPE}: {_offence(asdict(body), '') or error}")
 
 
 def _offence(value: object, path: str) -> str | None:

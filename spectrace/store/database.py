@@ -15,6 +15,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -30,6 +31,8 @@ from spectrace.store.forks import keep_from_children
 from spectrace.store.lock import TurnLock
 
 BUSY_S = 30.0
+LOOK_S = 0.05
+"""Unflushed appends look this often whether the file is still there; flushed ones always do."""
 CHECKPOINT_BYTES = 4 << 20
 """A write-ahead log above this is folded in when an episode ends, never inside a commit (p99 of an append)."""
 LOG_BYTES = 16 << 20
@@ -82,6 +85,8 @@ class Database:
         self._writer: sa.Connection | None = None
         self._file = url.database or ""
         self._pid = os.getpid()
+        self._looked = 0.0
+        """When the file was last seen at its path, on the monotonic clock."""
         self._opened_file: os.stat_result | None = None
         """The SQLite file that is written to; the path may come to name another."""
         self._flushing: bool | None = None
@@ -120,6 +125,22 @@ class Database:
             yield
 
     @contextmanager
+    def turn_at_once(self) -> Iterator[bool]:
+        """Take the turn to write a SQLite file if nobody has it; say whether. A server is always waited for."""
+        if not self.sqlite or self.read_only or os.getpid() != self._pid or not self._turn.acquire(blocking=False):
+            yield False
+            return
+        try:
+            ours = self._file_lock.acquire_now()
+            try:
+                yield ours
+            finally:
+                if ours:
+                    self._file_lock.release()
+        finally:
+            self._turn.release()
+
+    @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Lend a connection for one or a few statements."""
         self._refuse_after_fork()
@@ -142,7 +163,7 @@ class Database:
     def driver_transaction(self, work: Callable[[sqlite3.Connection], None], *, durable: bool) -> None:
         """Do `work` on SQLite's own connection in one transaction: of an append's time, SQLAlchemy would take half."""
         with self._turn:
-            self._refuse_to_write()
+            self._refuse_to_write(look=durable or time.monotonic() > self._looked + LOOK_S)
             try:
                 with self._file_lock:
                     connection = self._driver(self._writing_connection())
@@ -195,11 +216,17 @@ class Database:
         self._refuse_to_write()
         yield
 
-    def _refuse_to_write(self) -> None:
-        """Refuse what could not be undone; asked before the lock, whose folder may be gone."""
+    def _refuse_to_write(self, *, look: bool = True) -> None:
+        """Refuse what could not be undone; asked before the lock, whose folder may be gone.
+
+        `look` for the file too: that is a call of the system, and an unflushed append is but a tenth of a millisecond.
+        """
         if self.read_only:
             raise StoreError(f"{shown(self.url)} was opened read-only: nothing can be written through it.")
         self._refuse_after_fork()
+        if not look:
+            return
+        self._looked = time.monotonic()
         if self._is_gone():
             raise StoreError(
                 f"database {self.path}: the file was deleted, moved or replaced while it was being written. Nothing "

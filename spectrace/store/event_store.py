@@ -7,9 +7,12 @@ the commit survives the process but perhaps not the machine.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from spectrace.core.events import Body, EpisodeStarted, Event
+from spectrace.core.events import MAX_SEQ, Body, EpisodeStarted, Event
+
+FULL_EPISODE = MAX_SEQ + 1
+"""A `stop` behind the last event that an episode can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,14 @@ class Pending:
     lane: str
     at: int
     body: Body
+
+
+class Glance(NamedTuple):
+    """An event for a timeline: without prompt, of each long text only the beginning. Nothing is to be made from it."""
+
+    event: Event
+    messages: int
+    """How many messages the prompt of a model call has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,10 @@ class EpisodeWriter(Protocol):
         """Commit the events, in order, in one transaction; raise Conflict if somebody else wrote this episode."""
         ...
 
+    def append_at_once(self, events: Sequence[Pending]) -> bool:
+        """Commit the events, unflushed, if nobody has to be waited for; return False, nothing done, otherwise."""
+        ...
+
     def renew(self) -> None:
         """Renew the writer's lease."""
         ...
@@ -85,11 +100,18 @@ class EventStore(Protocol):
         """Return an episode's row."""
         ...
 
-    def read(self, episode: str, start: int = 0) -> Iterator[Event]:
-        """Yield an episode's events from `start` on, decoded and upcast, every text resolved."""
+    def read(self, episode: str, start: int = 0, stop: int = FULL_EPISODE, *, prompts: bool = True) -> Iterator[Event]:
+        """Yield the events from `start` on and before `stop`, decoded and upcast, every text resolved.
+
+        Without `prompts` the messages of model calls are left out: they grow with the square of an episode.
+        """
         ...
 
-    def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
+    def glance(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[Glance]:
+        """Yield the events as a timeline needs them: no prompts, of each long text only the beginning."""
+        ...
+
+    def stored(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[StoredEvent]:
         """Yield an episode's events as their bytes."""
         ...
 

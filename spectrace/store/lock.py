@@ -23,6 +23,14 @@ if sys.platform == "win32":
             """Name the file."""
             super().__init__(path, timeout=timeout_s, thread_local=False)
 
+        def acquire_now(self) -> bool:
+            """Take the turn if nobody has it; say whether."""
+            try:
+                self.acquire(timeout=0)
+            except OSError:
+                return False
+            return True
+
         def close(self) -> None:
             """Give up whatever is held."""
             self.release(force=True)
@@ -49,6 +57,17 @@ else:
             if self._depth == 0:
                 self._acquire()
             self._depth += 1
+
+        def acquire_now(self) -> bool:
+            """Take the turn if nobody has it; say whether. `release` gives it back."""
+            if self._depth == 0 and not self._try():
+                return False
+            self._depth += 1
+            return True
+
+        def release(self) -> None:
+            """Give the turn back."""
+            self.__exit__(None, None, None)
 
         def __exit__(
             self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -13,11 +13,12 @@ from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateR
 from spectrace.errors import Conflict, EpisodeNotFound, StoreError
 from spectrace.store.blobs import TextReferences, digest_bytes
 from spectrace.store.codec import BodyEncoder
-from spectrace.store.event_store import EpisodeRow, Pending, StoredEvent
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Pending, StoredEvent
 from spectrace.store.messages import MessageWriter
-from spectrace.store.names import check_episode_id, not_found
+from spectrace.store.names import check_run_id, not_found
 from spectrace.store.reader import EpisodeReader
 from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salt
+from spectrace.store.texts import HEAD_BYTES, Head
 
 
 @dataclass(slots=True)
@@ -59,6 +60,11 @@ class MemoryWriter:
         if ends:
             self._log.ended_at = ends[-1]
 
+    def append_at_once(self, events: Sequence[Pending]) -> bool:
+        """Keep the events: memory is never waited for."""
+        self.append(events, durable=False)
+        return True
+
     def renew(self) -> None:
         """Do nothing: memory dies with its writer."""
 
@@ -80,7 +86,7 @@ class MemoryEventStore:
 
     def create(self, episode: str, started: EpisodeStarted, at: int) -> MemoryWriter:
         """Begin an episode with its event 0."""
-        check_episode_id(episode)
+        check_run_id(episode)
         if episode in self._logs:
             raise Conflict(f"{episode} exists already; an episode id is used once.")
         log = _Log(at)
@@ -118,19 +124,23 @@ class MemoryEventStore:
         host, pid = socket.gethostname(), os.getpid()
         return EpisodeRow(episode, state, log.started_at, log.ended_at, len(log.rows), head, host, pid)
 
-    def read(self, episode: str, start: int = 0) -> Iterator[Event]:
-        """Yield an episode's events from `start` on."""
+    def read(self, episode: str, start: int = 0, stop: int = FULL_EPISODE, *, prompts: bool = True) -> Iterator[Event]:
+        """Yield the events from `start` on and before `stop`."""
         rows = self._log(episode).rows
 
         def earlier() -> list[Row]:
-            return [row for row in rows[:start] if row.type == GenerateRequested.TYPE]
+            return [row for row in reversed(rows[:start]) if row.type == GenerateRequested.TYPE]
 
-        reader = EpisodeReader(episode, self._fetch, earlier)
-        yield from reader.events(rows[start:])
+        yield from EpisodeReader(episode, self._fetch, earlier, prompts=prompts).events(rows[start:stop])
 
-    def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
+    def glance(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[Glance]:
+        """Yield the events without prompts, of each long text only the beginning."""
+        reader = EpisodeReader(episode, self._fetch, prompts=False, heads=self._heads)
+        yield from reader.glances(self._log(episode).rows[start:stop])
+
+    def stored(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[StoredEvent]:
         """Yield an episode's events as their bytes."""
-        for row in self._log(episode).rows[start:]:
+        for row in self._log(episode).rows[start:stop]:
             yield row.stored(episode)
 
     def blob(self, digest: str) -> bytes | None:
@@ -148,3 +158,6 @@ class MemoryEventStore:
     def _fetch(self, digests: set[str]) -> dict[str, bytes]:
         found = {digest: self._blobs.get(digest_bytes(digest)) for digest in digests}
         return {digest: data for digest, data in found.items() if data is not None}
+
+    def _heads(self, digests: set[str]) -> dict[str, Head]:
+        return {digest: Head(data[:HEAD_BYTES], len(data)) for digest, data in self._fetch(digests).items()}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from spectrace.core.admin_events import ADMIN_PREFIX
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store import tables
 
@@ -20,6 +21,13 @@ def check_episode_id(episode: str) -> None:
             "an episode id is 1 to 128 letters, digits, dots, dashes and underscores, the first a letter or digit, "
             f"not {episode[:80]!r}."
         )
+
+
+def check_run_id(episode: str) -> None:
+    """Refuse an id that no run may have; it would pass for the administrative log."""
+    check_episode_id(episode)
+    if episode.startswith(ADMIN_PREFIX):
+        raise UsageError(f"ids that begin with {ADMIN_PREFIX} are kept for administrative logs: choose another.")
 
 
 def not_found(prefix: str, found: Sequence[str]) -> EpisodeNotFound:
@@ -38,9 +46,9 @@ class Names:
         self.types: dict[str, int] = {}
         """Type name -> its number, as far as it was asked for."""
         self._type_names: dict[int, str] = {}
-        self.tools: dict[str, int] = {}
-        """Tool name -> its number, as far as it was asked for."""
-        self._new_tools: dict[str, int] = {}
+        self.tools: dict[str | None, int | None] = {None: None}
+        """Tool name -> its number, as far as it was asked for; None, for no tool, has none."""
+        self._new_tools: dict[str | None, int | None] = {}
         self._tool_names: dict[int, str] = {}
 
     def type_number(self, connection: sa.Connection, name: str) -> int:
@@ -59,18 +67,18 @@ class Names:
             )
         return self._type_names[number]
 
-    def know(self, tools: set[str]) -> bool:
+    def know(self, tools: set[str | None]) -> bool:
         """Whether an event with these tools can be written without asking the database."""
         return bool(self.types) and tools <= self.tools.keys()
 
-    def learn(self, connection: sa.Connection, tools: set[str]) -> dict[str, int]:
+    def learn(self, connection: sa.Connection, tools: set[str | None]) -> dict[str | None, int | None]:
         """Return the numbers of tools, given out where they are new, inside the transaction that uses them.
 
         Other threads see the new ones once `committed`; the types' numbers are loaded too.
         """
         if not self.types:
             self.load_types(connection)
-        new = [name for name in tools if name not in self.tools]
+        new = [name for name in tools if name is not None and name not in self.tools]
         if new:
             insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
             connection.execute(insert(tables.tools).on_conflict_do_nothing(), [{"name": name} for name in sorted(new)])

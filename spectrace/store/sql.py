@@ -8,28 +8,29 @@ times the insert (measured).
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 
 from spectrace.core.digest import first_link
-from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateRequested
-from spectrace.errors import Conflict, StoreError
+from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event
+from spectrace.errors import Conflict, StoreError, UsageError
 from spectrace.store import migrate, projections, tables
 from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder
 from spectrace.store.commits import ROWS, Append, CommitQueue, taken
 from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
-from spectrace.store.event_store import EpisodeRow, Pending, StoredEvent
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Pending, StoredEvent
 from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
-from spectrace.store.names import SHOWN_CANDIDATES, Names, check_episode_id, not_found
+from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_found
 from spectrace.store.process import Process, is_dead, this_process
-from spectrace.store.reader import EpisodeReader
-from spectrace.store.rows import Damage, EpisodeChain, Row, Salts, messages_of, random_salt
+from spectrace.store.reader import EpisodeReader, advised
+from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salt
 from spectrace.store.statements import Statements, key
 
 LEASE_US = 60_000_000
@@ -61,15 +62,30 @@ class SqlWriter:
 
     def append(self, events: Sequence[Pending], *, durable: bool) -> None:
         """Commit the events, in order, in one transaction; flushed if `durable`."""
+        with self._lock:
+            self._append(events, durable=durable)
+
+    def append_at_once(self, events: Sequence[Pending]) -> bool:
+        """Commit the events, unflushed, if nobody has to be waited for; say whether."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            with self._store.database.turn_at_once() as ours:
+                if ours:
+                    self._append(events, durable=False)
+                return ours
+        finally:
+            self._lock.release()
+
+    def _append(self, events: Sequence[Pending], *, durable: bool) -> None:
         if not self._open:
             raise StoreError(
                 f"the writer of {self._chain.episode} was closed; nothing more can be appended through it."
             )
         if events:
-            with self._lock:
-                self._failed = True
-                self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
-                self._failed = False
+            self._failed = True
+            self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
+            self._failed = False
 
     def renew(self) -> None:
         """Renew the writer's lease; once it let go, or the episode ended, there is none."""
@@ -113,11 +129,11 @@ class SqlEventStore:
 
     def create(self, episode: str, started: EpisodeStarted, at: int) -> SqlWriter:
         """Begin an episode; its `episode.started` is event 0, durable on return."""
-        check_episode_id(episode)
+        check_run_id(episode)
         chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, MessageWriter())
         values = {
             "episode": episode,
-            "project": started.project,
+            "project": projections.storable(started.project),
             "started_at": at,
             "events": 0,
             "head": first_link(episode),
@@ -138,6 +154,8 @@ class SqlEventStore:
     def reopen(self, episode: str) -> SqlWriter:
         """Go on writing an episode that nobody writes; raise Conflict while somebody does."""
         row, number = self.row(episode), self.log.number(episode)
+        if number <= 0:
+            raise UsageError(f"{episode} is an administrative log: only what is done to the database is added to it.")
         if row.state == "running":
             raise Conflict(
                 f"{episode} is being written by process {row.writer_pid} on {row.writer_host}: wait or end it."
@@ -186,24 +204,25 @@ class SqlEventStore:
         writer = Process(row.writer_host, row.writer_pid, row.writer_started)
         return "interrupted" if row.lease_until < self.now() or is_dead(writer, self._process) else "running"
 
-    def read(self, episode: str, start: int = 0) -> Iterator[Event]:
-        """Yield an episode's events from `start` on, decoded and upcast, every text resolved."""
+    def read(self, episode: str, start: int = 0, stop: int = FULL_EPISODE, *, prompts: bool = True) -> Iterator[Event]:
+        """Yield the events from `start` on and before `stop`, decoded and upcast, every text resolved."""
         number = self.log.number(episode)
-
-        def earlier() -> Iterable[Row]:
-            for rows in self.log.batches(number, 0, stop=start, only=GenerateRequested):
-                yield from rows
-
-        reader = EpisodeReader(episode, self.log.blobs, earlier)
-        try:
-            for rows in self.log.batches(number, start):
+        calls = partial(self.log.calls_before, number, start)
+        reader = EpisodeReader(episode, self.log.blobs, calls, prompts=prompts)
+        with advised(episode):
+            for rows in self.log.batches(number, start, stop=stop):
                 yield from reader.events(rows)
-        except Damage as error:
-            raise StoreError(f"{error} `spectrace verify {episode}` says what of it is whole.") from error
 
-    def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
+    def glance(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[Glance]:
+        """Yield the events without prompts, of each long text only the beginning."""
+        reader = EpisodeReader(episode, self.log.blobs, prompts=False, heads=self.log.heads)
+        with advised(episode):
+            for rows in self.log.batches(self.log.number(episode), start, stop=stop):
+                yield from reader.glances(rows)
+
+    def stored(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[StoredEvent]:
         """Yield an episode's events as their bytes."""
-        for rows in self.log.batches(self.log.number(episode), start):
+        for rows in self.log.batches(self.log.number(episode), start, stop=stop):
             for row in rows:
                 yield row.stored(episode)
 
@@ -219,8 +238,7 @@ class SqlEventStore:
         before = chain.seq
         try:
             rows = chain.stage(events)
-            names = {row.lifted.tool for row in rows if row.lifted.tool is not None}
-            if chain.ended or not self._names.know(names):
+            if chain.ended or not self._names.know({row.lifted.tool for row in rows}):
                 self._append_alone(number, chain, before, rows, durable=durable)
             else:
                 blobs, values = _blob_rows(chain), self._values(number, rows, self._names.tools)
@@ -231,7 +249,7 @@ class SqlEventStore:
             chain.rollback()
             raise
         chain.commit()
-        if any(isinstance(pending.body, EpisodeEnded) for pending in events):
+        if chain.ended:
             self.database.checkpoint(above=CHECKPOINT_BYTES)
 
     def _append_with_others(self, append: Append, chain: EpisodeChain, rows: Sequence[Row]) -> None:
@@ -264,30 +282,22 @@ class SqlEventStore:
         if connection.exec_driver_sql(self._statements.grow, moved).rowcount != 1:
             raise taken(chain.episode, before)
         self._statements.insert(connection, tables.blobs, _blob_rows(chain), ignore=True)
-        tools = self._names.learn(connection, {row.lifted.tool for row in rows if row.lifted.tool is not None})
+        tools = self._names.learn(connection, {row.lifted.tool for row in rows})
         self._statements.insert(connection, tables.events, self._values(number, rows, tools))
         if chain.ended:
             projections.project(connection, number, chain.told, again=ended is None)
 
-    def _values(self, number: int, rows: Sequence[Row], tools: Mapping[str, int]) -> list[tuple[object, ...]]:
+    def _values(
+        self, number: int, rows: Sequence[Row], tools: Mapping[str | None, int | None]
+    ) -> list[tuple[object, ...]]:
         """Return the rows as the columns of `events`."""
         types, first = self._names.types, key(number, 0)
         return [
             (
-                first | row.seq,
-                types[row.type],
-                None if row.lifted.tool is None else tools[row.lifted.tool],
-                row.lane,
-                row.version,
-                row.at,
-                row.lifted.effect,
-                row.lifted.authority,
-                row.lifted.outcome,
-                *pack_body(row.body or b""),
-                row.salt,
-                row.link,
+                *(first | seq, types[type_], tools[tool], lane, version, at, effect, authority, outcome),
+                *(*pack_body(body or b""), salt, link),
             )
-            for row in rows
+            for seq, lane, type_, version, at, (effect, authority, outcome, tool), body, salt, link in rows
         ]
 
     def _lease(self, number: int, until: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from spectrace.core.events import EvaluateRequested, ResetRequested
 from spectrace.core.types import Outcome
-from spectrace.errors import RecordingStopped
+from spectrace.errors import RecordingStopped, StoreError
 from spectrace.runs.recorder import LogFull, Recorder, now_us
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
@@ -24,6 +24,11 @@ class Writer:
     def append(self, events, *, durable):
         self.gate.wait(5)
         self.batches.append(([event.seq for event in events], durable))
+
+    def append_at_once(self, events):
+        if self.gate.is_set():
+            self.append(events, durable=False)
+        return self.gate.is_set()
 
     def renew(self):
         pass
@@ -59,6 +64,40 @@ async def test_a_cancelled_settle_loses_nothing_and_the_end_comes_last():
     recorder.end(Outcome("interrupted", "cancelled"))
 
     assert writer.batches == [([1], False), ([2], True)]
+
+
+@in_loop
+async def test_an_unflushed_commit_is_made_in_the_loop_and_one_that_must_wait_in_a_thread():
+    writer, threads = Writer(), []
+    append = writer.append
+
+    def noted(events, *, durable):
+        threads.append(threading.current_thread())
+        append(events, durable=durable)
+
+    writer.append = noted
+    recorder = Recorder("e", writer)
+    for durable, waits in ((False, False), (True, False), (False, True)):
+        if waits:
+            writer.gate.clear()
+            threading.Timer(0.02, writer.gate.set).start()
+        recorder.write("", EvaluateRequested())
+        await recorder.settle(durable=durable)
+
+    assert [thread is threading.main_thread() for thread in threads] == [True, False, False]
+    assert writer.batches == [([1], False), ([2], True), ([3], False)]
+
+
+@in_loop
+async def test_a_commit_that_could_not_be_made_at_once_stops_the_recording():
+    writer = Writer()
+    writer.append_at_once = lambda events: (_ for _ in ()).throw(StoreError("the disk is full"))
+    recorder = Recorder("e", writer)
+    recorder.write("", EvaluateRequested())
+    with pytest.raises(RecordingStopped, match="the disk is full"):
+        await recorder.settle(durable=False)
+    with pytest.raises(RecordingStopped, match="the disk is full"):
+        recorder.write("", EvaluateRequested())
 
 
 def test_time_is_utc_microseconds():
