@@ -114,6 +114,8 @@ class EventDetail:
     """Canonical JSON text: long texts and messages by reference. None when erased."""
     salt: str | None
     """Hex."""
+    unknown: tuple[tuple[str, str], ...] = ()
+    """Fields that this spectrace does not know: (where, JSON text). They are in `stored_body`, not in `body`."""
 
     @property
     def erased(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 
 from spectrace.audit.answers import EventLine
+from spectrace.audit.records import record_text
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -145,9 +146,9 @@ def _fact(body: object) -> str:
         case OutcomeSettled(request=request, outcome=outcome, evidence=evidence):
             return f"event {request} settled as {outcome}: {evidence}"
         case Unknown(type=type_, version=version, body=text):
-            return "erased" if text == "null" else f"{type_} version {version} is not known to this spectrace"
+            return "erased" if text == "null" else f"{type_} version {version} is not known to this spectrace: {text}"
         case _:
-            return ""
+            return record_text(body)
 
 
 def _range(start: int, end: int) -> str:

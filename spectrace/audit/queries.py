@@ -9,10 +9,10 @@ A reader never writes: SQLite is opened read-only, and nothing named in a record
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from spectrace.audit import episodes as listing
 from spectrace.audit.answers import (
@@ -30,13 +30,17 @@ from spectrace.audit.lines import line, plain, tool_name
 from spectrace.audit.reading import Unread, read_events, require_start, unread
 from spectrace.audit.why import segment_starts, why_items
 from spectrace.core.deeds import Deed, changes_state, deeds
-from spectrace.core.events import Event, GenerateRequested
+from spectrace.core.events import Event, GenerateRequested, Unknown
 from spectrace.core.fold import Episode, fold
 from spectrace.core.types import Message
+from spectrace.core.versions import first_newer, newer_version
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
+from spectrace.store import admin
 from spectrace.store.event_store import StoredEvent
+from spectrace.store.evidence import Evidence, lend
 from spectrace.store.listing import Listable
-from spectrace.store.sql import open_store
+from spectrace.store.sql import SqlEventStore, open_store
+from spectrace.store.validation import unknown_fields
 
 __all__ = [
     "EpisodeSummary",
@@ -55,17 +59,29 @@ __all__ = [
 REJECTIONS_BY = ("category", "tool", "env", "cause")
 
 
-def open_reader(url: str) -> "Reader":
-    """Open a database for reading: `sqlite:///FILE`, `postgresql://...` or a path."""
-    return Reader(open_store(url, read_only=True))
+def open_reader(url: str, told: Callable[[str], None] | None = None) -> "Reader":
+    """Open a database for reading: `sqlite:///FILE`, `postgresql://...` or a path.
+
+    Of an older file, or one that is no database, a temporary copy is read; `told` is told of what, with its digest.
+    """
+    evidence = lend(url)
+    try:
+        reader = Reader(open_store(evidence.url, read_only=True), evidence)
+    except BaseException:
+        evidence.close()
+        raise
+    if told is not None and evidence.note is not None:
+        told(evidence.note)
+    return reader
 
 
 class Reader:
     """Asks one store."""
 
-    def __init__(self, store: Listable) -> None:
-        """Read `store`; closing the reader closes it."""
+    def __init__(self, store: Listable, evidence: Evidence | None = None) -> None:
+        """Read `store`; closing the reader closes it, and lets go of the evidence that it lies in."""
         self.store = store
+        self._evidence = evidence
 
     def __enter__(self) -> Self:
         """Use in a `with` block."""
@@ -80,6 +96,8 @@ class Reader:
     def close(self) -> None:
         """Release the connections."""
         self.store.close()
+        if self._evidence is not None:
+            self._evidence.close()
 
     def resolve(self, prefix: str) -> str:
         """Return the one episode whose id starts so; raise EpisodeNotFound otherwise."""
@@ -98,6 +116,10 @@ class Reader:
         """
         return listing.summaries(self.store, filters or Filters(), lost)
 
+    def administrative(self) -> list[str]:
+        """Return the ids of the database's administrative logs, the newest epoch first."""
+        return admin.episodes(self.store.database) if isinstance(self.store, SqlEventStore) else []
+
     def state(self, episode: str) -> str:
         """Return running, interrupted or ended."""
         return self.store.row(episode).state
@@ -105,6 +127,11 @@ class Reader:
     def episode(self, episode: str) -> Episode:
         """Return an episode as its events tell it."""
         return fold(self.events(episode))
+
+    def first(self, episode: str) -> Event:
+        """Return the first event that is there, of whatever version; raise StoreError where there is none."""
+        found = next(iter(read_events(self.store, episode)), None)
+        return found if found is not None else require_start(episode, [])[0]
 
     def events(self, episode: str, start: int = 0) -> list[Event]:
         """Return the events themselves, from event 0 on only if that one can be read."""
@@ -253,12 +280,12 @@ class Reader:
                 raise
             lost.append(Unread(episode, None, str(error)))
             return []
-        missing = unread(episode, events, expected)
+        missing, newer = unread(episode, events, expected), first_newer(events)
         if missing and lost is None:
-            raise StoreError(missing[0].detail)
+            raise StoreError(missing[0].detail) if newer is None else newer_version(newer)
         if lost is not None:
             lost += missing
-        return events
+        return events if newer is None else []  # an account that may be misread is none
 
     def _event(self, episode: str, seq: int) -> Event:
         row = self.store.row(episode)
@@ -280,6 +307,12 @@ def _rejection_key(by: str, one: EpisodeSummary, item: WhyItem) -> str:
             return item.cause or "-"
 
 
+def _unknown(header: list[object], stored: bytes) -> tuple[tuple[str, str], ...]:
+    """Return the fields that are kept and that no version here has."""
+    found = unknown_fields(str(header[3]), cast("int", header[4]), header, json.loads(stored))
+    return tuple((path, json.dumps(value, ensure_ascii=False)) for path, value in found.items())
+
+
 def _detail(event: Event, stored: StoredEvent) -> EventDetail:
     header = json.loads(stored.header)
     effect, authority, outcome, tool = header[6:]
@@ -299,4 +332,5 @@ def _detail(event: Event, stored: StoredEvent) -> EventDetail:
         stored_header=stored.header.decode(),
         stored_body=None if stored.body is None else stored.body.decode("utf-8", "replace"),
         salt=None if stored.salt is None else stored.salt.hex(),
+        unknown=() if isinstance(event.body, Unknown) else _unknown(header, stored.body or b"{}"),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from spectrace.audit.integrity import verify_episode
 from spectrace.core.events import EpisodeStarted, Event, GenerateRequested, Unknown
+from spectrace.core.versions import is_foreign, is_newer, newer_version, require_readable
 from spectrace.errors import EpisodeNotFound, StoreError
 from spectrace.store.event_store import EventStore
 
@@ -43,10 +44,12 @@ def read_events(store: EventStore, episode: str, start: int = 0) -> Iterator[Eve
 
 def require_start(episode: str, events: Sequence[Event]) -> Sequence[Event]:
     """Return the events, whose first is episode.started: everything that is told of an episode begins with it."""
+    if events:
+        require_readable(events[0])
     if not events or not isinstance(events[0].body, EpisodeStarted):
         found = "no event is there" if not events else f"event {events[0].seq} ({events[0].type}) is the first readable"
         if events and events[0].seq == 0:
-            found = f"the body of event 0 ({events[0].type}) is missing, or of a newer version"
+            found = f"the body of event 0 ({events[0].type}) is missing"
         raise StoreError(
             f"episode {episode} cannot be told: it begins with episode.started, and {found}. "
             f"{_verify(episode)} says what is wrong."
@@ -69,12 +72,17 @@ def unread(episode: str, events: Sequence[Event], expected: int, *, told_from: b
         )
         found.append(Unread(episode, gaps[0] if len(gaps) == 1 else None, f"{what}. {_verify(episode)} says more."))
     for event in events:
-        if not isinstance(event.body, Unknown) or (told_from and event.type == GenerateRequested.TYPE):
+        if not isinstance(event.body, Unknown):
+            continue
+        if told_from and event.type == GenerateRequested.TYPE and not is_newer(event):
             continue
         if event.body.body == _GONE:
             why = "its body is missing"
-        elif told_from:
-            why = f"version {event.body.version} of it is not known to this spectrace"
+        elif told_from and is_newer(event):
+            found.append(Unread(episode, event.seq, str(newer_version(event))))
+            continue
+        elif told_from and is_foreign(event):
+            why = "this spectrace does not know its type, so what it says is in no account"
         else:
             continue
         found.append(

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 import click
 
 from spectrace.audit.answers import EventDetail, EventLine
-from spectrace.audit.queries import Reader, open_reader
+from spectrace.audit.queries import Reader
 from spectrace.audit.visible import one_line, shortened
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso
-from spectrace.cli.options import db_option, json_option
+from spectrace.cli.options import db_option, json_option, reading
 from spectrace.cli.select import event_of
-from spectrace.config import database_url
-from spectrace.core.events import TYPE_NUMBERS
+from spectrace.core.events import TYPE_NUMBERS, EpisodeStarted
 from spectrace.core.types import Message
 from spectrace.errors import UsageError
 from spectrace.settings import meant
@@ -64,7 +63,7 @@ def command(
     name, seq = event_of(event)
     if follow and (seq is not None or as_json):
         raise UsageError("--follow shows a whole episode to people: leave out :SEQ and --json.")
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         episode = reader.resolve(name)
         _require_types(reader, episode, types)
         if form == "prompt":
@@ -95,10 +94,11 @@ def _require_types(reader: Reader, episode: str, types: Sequence[str]) -> None:
 
 
 def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: bool) -> None:
-    told = reader.episode(episode)
-    started = told.started
-    console.line(("episode ", "dim"), (episode, "name"), f"  started {iso(told.started_at)}")
-    console.line(("task    ", "dim"), f"{started.environment.name} {started.task.id}: {started.task.request}")
+    first = reader.first(episode)
+    console.line(("episode ", "dim"), (episode, "name"), f"  started {iso(first.at)}")
+    if isinstance(first.body, EpisodeStarted):  # else gone, or newer: its line says which
+        environment, task = first.body.environment, first.body.task
+        console.line(("task    ", "dim"), f"{environment.name} {task.id}: {task.request}")
     if follow:
         _follow(reader, episode, types)
         return
@@ -162,6 +162,10 @@ def _event(one: EventDetail, *, stored: bool, as_json: bool) -> None:
             console.line((f"{name:<10}", "dim"), str(value) if value is not None else "-")
         console.rule("body")
         console.block(one.body)
+        if one.unknown:
+            console.rule("fields that this spectrace does not know")
+            for path, text in one.unknown:
+                console.line((f"{path} ", "dim"), text)
 
 
 def _stored(one: EventDetail) -> None:
@@ -196,6 +200,8 @@ def _item(one: EventDetail, *, stored: bool) -> dict[str, object]:
         "body": None if one.erased else json.loads(one.body),
         "link": one.link,
     }
+    if one.unknown:
+        item["unknown_fields"] = {path: json.loads(text) for path, text in one.unknown}
     if stored:
         item["stored"] = {"header": one.stored_header, "body": one.stored_body, "salt": one.salt}
     return item

@@ -26,8 +26,9 @@ from spectrace.core.reenact import reenact
 from spectrace.core.reviews import rereview
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsModel, Outcome
+from spectrace.core.versions import first_newer, is_foreign, newer_version
 from spectrace.environments.environment import Environment
-from spectrace.errors import EnvironmentFailed, ReplayDiverged, Untestable
+from spectrace.errors import EnvironmentFailed, NewerSchema, ReplayDiverged, Untestable
 from spectrace.runs.drive import Driver
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
@@ -79,7 +80,9 @@ async def replay_episode(
     with its `parent`'s events, whose reviews it judged. Raises nothing for what a
     record may hold: what cannot be replayed is `untestable`, with the reason.
     """
-    started = events[0].body
+    started, newer = events[0].body, first_newer(events)
+    if newer is not None:
+        return _untestable(events, str(newer_version(newer)))
     if not isinstance(started, EpisodeStarted):
         return _untestable(events, "its first event is not an episode.started of a known version")
     missing = next((number for number, event in enumerate(events) if event.seq != number), None)
@@ -87,7 +90,7 @@ async def replay_episode(
         return _untestable(events, f"event {missing} is missing: the log is damaged; `spectrace verify` tells more")
     try:
         return await _replay(events, started, prompts, environment, parent)
-    except Untestable as reason:
+    except (Untestable, NewerSchema) as reason:  # the latter: of the parent's events
         return _untestable(events, str(reason))
     finally:
         if environment is not None:
@@ -143,8 +146,10 @@ async def _compare(
     except RecordEnds:
         detail = f"the record stops after event {total}; all of it was the same{_inexact(recording)}"
         return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
-    unasked = total - recording.compared
+    foreign = sum(is_foreign(event) for event in events)
+    unasked = total - recording.compared - foreign
     left_out = f"; {unasked} of another program's model calls are not asked again" if unasked else ""
+    left_out += f"; {foreign} of types that this spectrace does not know are passed over" if foreign else ""
     detail = f"all {recording.compared} events after the start are the same{left_out}{_inexact(recording)}"
     return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
 

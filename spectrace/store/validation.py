@@ -50,6 +50,19 @@ def check_foreign(type_: str, version: int, header: Sequence[object], value: obj
     return True
 
 
+def unknown_fields(type_: str, version: int, header: Sequence[object], value: object) -> dict[str, object]:
+    """Return the fields of a stored event that its version does not have: where each stands -> its value."""
+    if not is_known(type_, version):
+        return {}
+    valid = _WRITE.get((type_, version)) or _compiled(_WRITE, type_, version)
+    event = {"header": list(header), "body": value}
+    found: dict[str, object] = {}
+    if not valid(event):
+        for error in oracle(closed(_schema(type_, version))).iter_errors(event):
+            found |= _extra(error)
+    return found
+
+
 def is_known(type_: str, version: int) -> bool:
     """Whether this spectrace has a schema of this type and version."""
     return type_ in _NEWEST and 1 <= version <= _NEWEST[type_].VERSION
@@ -93,6 +106,22 @@ def _compiled(cache: dict[tuple[str, int], IsValid], type_: str, version: int) -
     schema = _schema(type_, version)
     valid = cache[type_, version] = fast(closed(schema) if cache is _WRITE else schema)
     return valid
+
+
+def _extra(error: ValidationError) -> dict[str, object]:
+    """Return the fields that are too many, if that is the fault; of several shapes, of that without another."""
+    instance: Any = error.instance
+    schema: Any = error.schema
+    if error.validator == "additionalProperties":
+        return {f"{_path(error)}.{name}": instance[name] for name in sorted(set(instance) - set(schema["properties"]))}
+    branches: dict[object, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+    for faults in branches.values():
+        found = [_extra(inner) for inner in faults]
+        if all(found):
+            return {path: item for one in found for path, item in one.items()}
+    return {}
 
 
 def _path(error: ValidationError) -> str:

@@ -35,7 +35,10 @@ def test_no_event_of_the_vocabulary_is_left_without_words():
 def test_an_unknown_event_is_named_and_not_interpreted():
     event = Event("e", 3, "", 0, Unknown("later.kind", 7, '{"x": 1}'))
 
-    assert (summary(event), plain(event.body)) == ("later.kind version 7 is not known to this spectrace", {"x": 1})
+    assert (summary(event), plain(event.body)) == (
+        'later.kind version 7 is not known to this spectrace: {"x": 1}',
+        {"x": 1},
+    )
 
 
 def test_an_erased_event_says_so():

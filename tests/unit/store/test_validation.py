@@ -15,7 +15,7 @@ from spectrace.store.codec import BodyEncoder
 from spectrace.store.messages import MessageWriter
 from spectrace.store.samples import sample_episode
 from spectrace.store.schemas import closed, schema_of
-from spectrace.store.validation import check, check_foreign, fast, is_known, oracle
+from spectrace.store.validation import check, check_foreign, fast, is_known, oracle, unknown_fields
 from tests.event_values import broken, fields_of
 
 SCHEMAS = {cls.TYPE: schema_of(cls) for cls in TYPE_NUMBERS}
@@ -143,3 +143,32 @@ def test_neither_validator_ever_fetches_a_schema():
         fast(schema)
     with pytest.raises(Unresolvable):
         oracle(schema).is_valid({})
+
+
+def test_unknown_fields_are_found_at_any_depth_and_inside_one_of_several_shapes():
+    action = {"kind": "call", "tool": "get_order", "arguments": "{}", "later": 1}
+    header = ["ep", 3, "", "verdict.given", 1, 1, None, None, "reject", None]
+    body = {
+        **dict.fromkeys(["category", "reason", "cause", "probabilities"]),
+        "segment": 1,
+        "drafted": 1,
+        "accepted": 0,
+        "status": "ok",
+        "raw": "",
+        "review": 2,
+        "replacement": action,
+        "more": {"deep": [1]},
+    }
+
+    assert unknown_fields("verdict.given", 1, header, body) == {
+        "body.more": {"deep": [1]},
+        "body.replacement.later": 1,
+    }
+
+
+def test_an_event_that_is_not_known_has_no_unknown_fields():
+    assert unknown_fields("no.such", 1, HEADER, {"anything": 1}) == {}
+
+
+def test_an_event_without_unknown_fields_has_none():
+    assert unknown_fields("act.completed", 1, HEADER, BODY) == {}
