@@ -279,7 +279,7 @@ BROKEN = (
     (Escapes, "text that attacks whoever shows it is kept to the letter"),
     (RenamesIds, "ids of providers are kept empty or used twice"),
     (TidiesVerdicts, "an unusable verdict keeps its raw text and its own class"),
-    (Normalises, "calls with 1 and 1 0 and true are three calls"),
+    (Normalises, "calls with one as integer as float and as true are three calls"),
     (PrintsBytes, "bytes that are no text are kept as those bytes"),
     (LosesTheLast, "every event type reads back equal"),
     (Reorders, "a clock that goes back changes no order"),

@@ -115,7 +115,7 @@ def numbers_keep_every_digit_and_their_spelling(open_store: Open) -> str:
 
 
 @check("H4")
-def calls_with_1_and_1_0_and_true_are_three_calls(open_store: Open) -> None:
+def calls_with_one_as_integer_as_float_and_as_true_are_three_calls(open_store: Open) -> None:
     """Three otherwise equal calls have three bodies."""
     asked = _first(sample_episode(106), ActRequested)
     calls = [replace(asked, action=Call("look", arguments)) for arguments in NUMBERS[-3:]]
@@ -225,7 +225,7 @@ CHECKS: tuple[Check, ...] = (
     a_nul_is_kept_and_is_not_its_escape,
     a_search_finds_text_with_a_nul_and_its_escape,
     numbers_keep_every_digit_and_their_spelling,
-    calls_with_1_and_1_0_and_true_are_three_calls,
+    calls_with_one_as_integer_as_float_and_as_true_are_three_calls,
     deep_nesting_and_five_thousand_digits_are_kept,
     bytes_that_are_no_text_are_kept_as_those_bytes,
     ids_of_providers_are_kept_empty_or_used_twice,
