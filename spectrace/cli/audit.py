@@ -5,13 +5,11 @@ from collections.abc import Sequence
 import click
 
 from spectrace.audit.answers import Filters
-from spectrace.audit.queries import open_reader
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
-from spectrace.cli.options import db_option, json_option, moment
+from spectrace.cli.options import db_option, json_option, moment, reading
 from spectrace.cli.select import named, require_runs
-from spectrace.config import database_url
 from spectrace.core.deeds import Deed
 from spectrace.core.types import Effect
 from spectrace.errors import UsageError
@@ -81,7 +79,7 @@ def actions(
     low, high = moment(since), moment(until)
     _require_authorities(authority)
     lost: list[Unread] = []
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         chosen = Filters(env=env, tool=tool, run=run, until=high, sort="started_at")
         require_runs(reader, chosen)
         names = set(named(reader, episodes))

@@ -7,13 +7,11 @@ import click
 
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import kind_of
-from spectrace.audit.queries import open_reader
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
-from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import require_runs
-from spectrace.config import database_url
 
 _SHOWN = 50
 
@@ -60,7 +58,7 @@ def command(
     lost: list[Unread] = []
     most = (None if as_json else _SHOWN) if limit is None else limit or None
     asked = replace(filters, sort=sort, after=after, limit=None if most is None else most + 1)
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         require_runs(reader, filters)
         found = reader.episodes(asked, lost=lost)
     shown = found if most is None else found[:most]

@@ -3,13 +3,12 @@
 import click
 
 from spectrace.audit.answers import Filters
-from spectrace.audit.queries import REJECTIONS_BY, open_reader
+from spectrace.audit.queries import REJECTIONS_BY
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
-from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import require_runs
-from spectrace.config import database_url
 
 
 @click.command()
@@ -28,7 +27,7 @@ def command(ctx: click.Context, by: str, db: str | None, *, filters: Filters, as
     """Count rejections, and beside them reviews that could not be used."""
     lost: list[Unread] = []
     names = [name.strip() for name in by.split(",")]
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         require_runs(reader, filters)
         found = reader.rejections(names, filters, lost=lost)
     if as_json:

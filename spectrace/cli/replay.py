@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import click
 
 from spectrace.audit.answers import Filters
-from spectrace.audit.queries import Reader, open_reader
+from spectrace.audit.queries import Reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.loop import run_loop
-from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import chosen, episodes_argument
-from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, database_url, open_environment, open_prompts
+from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, open_prompts
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
@@ -70,7 +70,7 @@ def command(
     if env is not None and tools != LIVE:
         raise UsageError("--env is for --tools live: a replay from the record reaches no environment.")
     rendered = open_prompts(prompts)
-    with open_reader(database_url(db)) as reader, console.progress() as progress:
+    with reading(db) as reader, console.progress() as progress:
         names = chosen(reader, episodes, every, filters)
 
         async def go() -> list[ReplayResult]:

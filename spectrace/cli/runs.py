@@ -3,11 +3,9 @@
 import click
 
 from spectrace.audit.answers import RunSummary
-from spectrace.audit.queries import open_reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
-from spectrace.cli.options import db_option, json_option
-from spectrace.config import database_url
+from spectrace.cli.options import db_option, json_option, reading
 
 _COLUMNS = (
     Column("run"),
@@ -30,7 +28,7 @@ _COLUMNS = (
 @json_option
 def command(run: str | None, db: str | None, *, as_json: bool) -> None:
     """List named runs, re-verifications among them, or one of them."""
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         found = reader.runs(run)
     if as_json:
         document.write("runs", [_item(one) for one in found])

@@ -6,12 +6,10 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyResult, verify_episode
-from spectrace.audit.queries import open_reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
-from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import chosen, episodes_argument
-from spectrace.config import database_url
 
 _COLUMNS = (
     Column("episode"),
@@ -34,7 +32,7 @@ def command(
     ctx: click.Context, episodes: Sequence[str], db: str | None, *, filters: Filters, every: bool, as_json: bool
 ) -> None:
     """Say whether episodes are intact by their own account, from the stored bytes."""
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         names = chosen(reader, episodes, every, filters)
         if every and filters == Filters():
             names += reader.administrative()  # what was done to the database is evidence too

@@ -23,6 +23,7 @@ from spectrace.cli.select import event_of
 from spectrace.config import database_url
 from spectrace.errors import MissingExtra, SpectraceError, UsageError
 from spectrace.store.database import parse_url
+from spectrace.store.evidence import opened
 
 _ADDRESS = "127.0.0.1"
 _FIRST_PORT, _PORTS = 8501, 100
@@ -46,7 +47,14 @@ def command(
     """Look at a log in a browser: read-only, on 127.0.0.1, until Ctrl-C."""
     if importlib.util.find_spec("streamlit") is None:
         raise MissingExtra("The viewer", "viewer")
-    url = database_url(db)
+    with opened(database_url(db)) as evidence:  # kept as long as the viewer runs: it opens it anew for each drawing
+        if evidence.note is not None:
+            console.say(evidence.note)
+        ctx.exit(_served(evidence.url, event, port, no_browser=no_browser, as_json=as_json))
+
+
+def _served(url: str, event: str | None, port: int | None, *, no_browser: bool, as_json: bool) -> int:
+    """Run the viewer until it ends; return the exit code."""
     query = _query(url, event)
     if port is not None and not _free(port):
         raise UsageError(f"port {port} of {_ADDRESS} is taken: choose another, or leave --port out.")
@@ -70,7 +78,7 @@ def command(
         code = 0
     finally:
         _end(server)
-    ctx.exit(0 if code in {0, -signal.SIGTERM, -signal.SIGINT} else 1)
+    return 0 if code in {0, -signal.SIGTERM, -signal.SIGINT} else 1
 
 
 def _query(url: str, event: str | None) -> str:

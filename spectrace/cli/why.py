@@ -4,12 +4,10 @@ import click
 
 from spectrace.audit.answers import WhyItem
 from spectrace.audit.lines import plain
-from spectrace.audit.queries import open_reader
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document, story
-from spectrace.cli.options import db_option, json_option
+from spectrace.cli.options import db_option, json_option, reading
 from spectrace.cli.select import event_of
-from spectrace.config import database_url
 
 
 @click.command()
@@ -21,7 +19,7 @@ def command(ctx: click.Context, event: str, db: str | None, *, as_json: bool) ->
     """Explain every rejection of an episode, or the review that event SEQ belongs to."""
     name, seq = event_of(event)
     lost: list[Unread] = []
-    with open_reader(database_url(db)) as reader:
+    with reading(db) as reader:
         episode = reader.resolve(name)
         items = reader.why(episode, seq, lost=lost)
         if as_json:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from spectrace.store import admin, migrate, revisions
 from spectrace.store.database import Database, parse_url
+from spectrace.store.evidence import peeking
 from spectrace.store.triggers import missing_triggers, restore_triggers
 
 
@@ -31,21 +32,26 @@ def plan(url: str) -> Plan:
     """Say what `upgrade` would do; nothing is changed."""
     database = Database(parse_url(url), read_only=True)
     try:
-        absent = database.sqlite and not database.path.exists()
-        if not absent:
-            migrate.check_place(database)
-        found = None if absent else migrate.revision(database)
-        missing: tuple[str, ...] = ()
+        found, missing = _found(database)
         if found is not None:
             migrate.refuse_newer(database, found)
-            with database.reading() as connection:
-                missing = tuple(missing_triggers(connection))
-        elif not absent:
-            migrate.check_empty(database)
         backup = found is not None and database.sqlite and found != revisions.head()
         return Plan(found, revisions.head(), revisions.missing(found), _statements(database, found), missing, backup)
     finally:
         database.close()
+
+
+def _found(database: Database) -> tuple[str | None, tuple[str, ...]]:
+    """Return the database's revision, and which triggers it lacks."""
+    if database.sqlite and not database.path.exists():
+        return None, ()
+    migrate.check_place(database)
+    with peeking(database.path) if database.sqlite else database.reading() as connection, database.explained():
+        found = revisions.of(connection)
+        if found is not None:
+            return found, tuple(missing_triggers(connection))
+    migrate.check_empty(database)
+    return None, ()
 
 
 def _statements(database: Database, found: str | None) -> tuple[str, ...]:

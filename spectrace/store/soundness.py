@@ -5,7 +5,7 @@ What each episode holds, link by link, is `spectrace verify`'s to say.
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,6 +15,7 @@ from spectrace.core.events import TYPE_NUMBERS, AdminOpened
 from spectrace.errors import StoreError
 from spectrace.store import admin, compression, migrate, projections, tables
 from spectrace.store.database import Database, parse_url
+from spectrace.store.evidence import opened
 from spectrace.store.statements import key
 from spectrace.store.triggers import missing_triggers
 
@@ -33,15 +34,16 @@ class Finding:
 
 def check(url: str, *, blobs: bool = True) -> list[Finding]:
     """Check everything, chains apart: those are `spectrace verify`'s. `blobs` unpacks every event."""
-    with reading(url) as connection:
+    with opened(url) as evidence, reading(evidence.url) as connection:
         return [
+            *([Finding("revision", None, evidence.note)] if evidence.note is not None else []),
             Finding("integrity", _integrity(connection)),
-            Finding("triggers", _triggers(connection)),
+            Finding("triggers", _triggers(list(evidence.lacking) or missing_triggers(connection))),
             Finding("keys", _keys(connection)),
             Finding("types", _types(connection)),
             Finding("dictionary", _dictionary(connection)),
             Finding("flush", _flush(connection)),
-            Finding("epochs", *_epochs(connection)),
+            Finding("epochs", *_epochs(connection, begun=evidence.note is None)),
             Finding("events", _events(connection)),
             *([Finding("blobs", None, _blobs(connection))] if blobs else []),
             Finding("projections", _projections(connection)),
@@ -67,8 +69,7 @@ def _integrity(connection: sa.Connection) -> str | None:
     return None if said == ["ok"] else "; ".join(map(str, said))
 
 
-def _triggers(connection: sa.Connection) -> str | None:
-    missing = missing_triggers(connection)
+def _triggers(missing: Sequence[str]) -> str | None:
     if not missing:
         return None
     return (
@@ -119,13 +120,15 @@ def _flush(connection: sa.Connection) -> str | None:
     return None if setting == "on" else f"fsync is {setting}: a crash of the server may lose or damage the log"
 
 
-def _epochs(connection: sa.Connection) -> tuple[str | None, str | None]:
+def _epochs(connection: sa.Connection, *, begun: bool) -> tuple[str | None, str | None]:
     """Check that the administrative logs, and only they, have numbers of 0 and below; say which one is current."""
     lying = tables.epochs.outerjoin(tables.events, tables.events.c.key == tables.epochs.c.number * key(1, 0))
     opened = sa.select(tables.epochs.c.number, tables.events.c.type).select_from(lying)
     types = {number: type_ for number, type_ in connection.execute(opened)}  # noqa: C416 - rows are no pairs to mypy
     numbers = set(connection.scalars(sa.select(tables.episodes.c.number).where(tables.episodes.c.number <= 0)))
     epoch = admin.current(connection)
+    if epoch is None and not begun and not numbers:
+        return None, "none yet: the first begins with the upgrade"
     if epoch is None:
         return "no epoch was begun: `spectrace db upgrade` begins one", None
     if set(types) != numbers or any(number > 0 for number in types):

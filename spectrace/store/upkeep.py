@@ -13,6 +13,7 @@ from spectrace.core.events import EpisodeStarted, Event
 from spectrace.errors import StoreError
 from spectrace.store import projections, tables
 from spectrace.store.event_store import EpisodeRow
+from spectrace.store.evidence import opened
 from spectrace.store.soundness import reading
 from spectrace.store.sql import SqlEventStore, open_store
 
@@ -44,7 +45,7 @@ class Rebuilt:
 
 def stats(url: str) -> list[TableSize]:
     """Return the size of every table."""
-    with reading(url) as connection:
+    with opened(url) as evidence, reading(evidence.url) as connection:
         sizes = _sizes(connection)
         counts = {table: sa.select(sa.func.count()).select_from(table) for table in tables.metadata.sorted_tables}
         return [TableSize(t.name, connection.scalar(count) or 0, sizes.get(t.name)) for t, count in counts.items()]

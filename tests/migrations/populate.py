@@ -27,9 +27,18 @@ socket.gethostname = lambda: "host.example"
 getpass.getuser = lambda: "auditor"
 
 from spectrace.core.baselines import WeakOnly  # noqa: E402 - the recording names no machine: see above
-from spectrace.core.events import ActCompleted, ActRequested, GenerateRequested  # noqa: E402
+from spectrace.core.events import (  # noqa: E402
+    ActCompleted,
+    ActFailed,
+    ActionChecked,
+    ActRequested,
+    EvaluateFailed,
+    GenerateFailed,
+    GenerateRequested,
+    ResetFailed,
+)
 from spectrace.core.types import Message, Observation  # noqa: E402
-from spectrace.store import revisions, runs, sql, tables  # noqa: E402
+from spectrace.store import runs, sql, tables  # noqa: E402
 from spectrace.store.conformance import AWKWARD  # noqa: E402
 from spectrace.store.process import Process  # noqa: E402
 from spectrace.store.samples import EPOCH_US, pending, sample_episode  # noqa: E402
@@ -37,6 +46,9 @@ from spectrace.store.sql import open_store  # noqa: E402
 from tests.episodes import CANCEL, DONE, FIND, READ  # noqa: E402
 from tests.playbook import accept  # noqa: E402
 from tests.shop_log import recorded, reverified  # noqa: E402
+
+STRAY = (ActFailed, EvaluateFailed, GenerateFailed, ResetFailed)
+"""A sample has one of each type, whether or not it answers anything."""
 
 _LEFT_OUT = ("--", "\\", "CREATE SCHEMA", "SET transaction_timeout")
 """Lines that only pg_dump's own client, or only the newest server, understands."""
@@ -62,6 +74,8 @@ def fill(store: sql.SqlEventStore) -> None:
 def hostile(store: sql.SqlEventStore) -> None:
     """Write an ended episode with texts that databases and JSON like to lose, and with large blobs."""
     bodies = sample_episode(3, segments=3)
+    checked = next(body for body in bodies if isinstance(body, ActionChecked))
+    bodies = [checked if isinstance(body, STRAY) else body for body in bodies]
     asked = next(body for body in bodies if isinstance(body, GenerateRequested))
     act = next(body for body in bodies if isinstance(body, ActCompleted))
     odd = [replace(asked, messages=(Message("tool", text, (), text),), position=text) for text in AWKWARD]
@@ -137,11 +151,12 @@ def dumped(url: str, pg_dump: str, schema: str) -> bytes:
 
 def main(directory: Path, url: str, pg_dump: str) -> None:
     """Write the three files."""
-    revision = revisions.head()
     with TemporaryDirectory() as temporary:
         path = Path(temporary) / "log.db"
         store = open_store(str(path))
         fill(store)
+        with store.database.reading() as connection:
+            revision = str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one())
         (directory / f"{revision}.json").write_text(json.dumps(told(store, revision), indent=1) + "\n")
         store.close()
         with closing(sqlite3.connect(path)) as connection:
