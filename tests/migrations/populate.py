@@ -28,7 +28,6 @@ getpass.getuser = lambda: "auditor"
 
 from spectrace.core.baselines import WeakOnly  # noqa: E402 - the recording names no machine: see above
 from spectrace.core.events import (  # noqa: E402
-    ActCompleted,
     ActFailed,
     ActionChecked,
     ActRequested,
@@ -37,7 +36,7 @@ from spectrace.core.events import (  # noqa: E402
     GenerateRequested,
     ResetFailed,
 )
-from spectrace.core.types import Message, Observation  # noqa: E402
+from spectrace.core.types import Message  # noqa: E402
 from spectrace.store import runs, sql, tables  # noqa: E402
 from spectrace.store.conformance import AWKWARD  # noqa: E402
 from spectrace.store.process import Process  # noqa: E402
@@ -77,11 +76,11 @@ def hostile(store: sql.SqlEventStore) -> None:
     checked = next(body for body in bodies if isinstance(body, ActionChecked))
     bodies = [checked if isinstance(body, STRAY) else body for body in bodies]
     asked = next(body for body in bodies if isinstance(body, GenerateRequested))
-    act = next(body for body in bodies if isinstance(body, ActCompleted))
     odd = [replace(asked, messages=(Message("tool", text, (), text),), position=text) for text in AWKWARD]
-    large = [replace(act, tool=text, observation=Observation(text * 60_000)) for text in ("a line\n", "\ud800 \0 é")]
+    large = [replace(asked, response_schema=text * 60_000) for text in ("a line\n", "\ud800 \0 é")]
+    named = [replace(checked, tool=text) for text in AWKWARD]
     writer = store.create("hostile-1", bodies[0], EPOCH_US)
-    events = [*bodies[1:-1], *odd, *large, bodies[-1]]
+    events = [*bodies[1:-1], *odd, *large, *named, bodies[-1]]
     writer.append(pending(events, 1), durable=True)
     writer.close()
 
