@@ -5,7 +5,7 @@ not answered is `indeterminate`. Reads are left out unless asked for.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from spectrace.core.digest import text_digest
 from spectrace.core.events import (
@@ -60,80 +60,90 @@ class Deed:
 
 def deeds(events: Iterable[Event]) -> list[Deed]:
     """Return an episode's deeds of every effect, in the order drafted or asked. Raises NewerSchema (see `versions`)."""
-    found: dict[str, Deed] = {}
-    context = _Context()
+    ledger = _Ledger()
     for event in events:
-        context.see(event)
-        _apply(found, context, event)
-    return list(found.values())
+        _apply(ledger, event)
+    return list(ledger.deeds.values())
 
 
 @dataclass(slots=True)
-class _Context:
-    started_by: str = "?"
-    effect_by: dict[str, str] | None = None
-    verdicts: dict[int, tuple[int, int | None]] | None = None
-    """segment -> (verdict seq, review call)."""
-    models: dict[int, str | None] | None = None
-    """model call -> model as returned."""
+class _Ledger:
+    """The deeds so far, by position, and what later events are compared with."""
 
-    def see(self, event: Event) -> None:
-        match event.body:
-            case EpisodeStarted(started_by=by, tools=tools):
-                self.started_by = f"{by.user}@{by.host}"
-                self.effect_by = {tool.name: tool.effect_by for tool in tools}
-            case VerdictGiven(segment=segment, review=review):
-                self.verdicts = {**(self.verdicts or {}), segment: (event.seq, review)}
-            case GenerateCompleted(request=request, model=model):
-                self.models = {**(self.models or {}), request: model}
-            case _:
-                pass
+    deeds: dict[str, Deed] = field(default_factory=dict)
+    started_by: str = "?"
+    effect_by: dict[str, str] = field(default_factory=dict)
+    segments: dict[str, list[str]] = field(default_factory=dict)
+    """Segment's prefix (`s3`) -> positions of its deeds."""
+    requests: dict[int, str] = field(default_factory=dict)
+    """act.requested -> position."""
+    verdicts: dict[str, tuple[int, int | None]] = field(default_factory=dict)
+    """Segment's prefix -> (verdict seq, review call)."""
+    models: dict[int, str | None] = field(default_factory=dict)
+    """Model call -> model as returned."""
+
+    def put(self, deed: Deed) -> None:
+        """Add a deed, or what became of it."""
+        if deed.position not in self.deeds:
+            self.segments.setdefault(_segment_of(deed.position), []).append(deed.position)
+        self.deeds[deed.position] = deed
 
     def verdict(self, position: str) -> tuple[int | None, str | None]:
         """Return the verdict on a position's segment and the model that gave it."""
-        number = position.removeprefix("s").split(".")[0]
-        given = (self.verdicts or {}).get(int(number)) if number.isdigit() else None
-        if given is None:
-            return None, None
-        return given[0], (self.models or {}).get(given[1]) if given[1] is not None else None
+        seq, review = self.verdicts.get(_segment_of(position), (None, None))
+        return seq, None if review is None else self.models.get(review)
+
+    def asked(self, request: int) -> Deed | None:
+        """Return the deed that an act.requested asked for."""
+        position = self.requests.get(request)
+        deed = None if position is None else self.deeds[position]
+        return deed if deed is not None and deed.seq == request else None
 
 
-def _apply(found: dict[str, Deed], context: _Context, event: Event) -> None:
+def _segment_of(position: str) -> str:
+    return position.partition(".")[0]
+
+
+def _apply(ledger: _Ledger, event: Event) -> None:
     match event.body:
+        case EpisodeStarted(started_by=by, tools=tools):
+            ledger.started_by = f"{by.user}@{by.host}"
+            ledger.effect_by = {tool.name: tool.effect_by for tool in tools}
+        case GenerateCompleted(request=request, model=model):
+            ledger.models[request] = model
         case StepDrafted(position=position, action=action, effect=effect):
-            found[position] = _new(context, event, position, action, effect)
+            ledger.put(_new(ledger, event, position, action, effect))
         case ActionHeld(position=position):
-            found[position] = replace(found[position], held_seq=event.seq)
+            ledger.put(replace(ledger.deeds[position], held_seq=event.seq))
         case RepairMade(segment=segment, actions=actions):
             for number, action in enumerate(actions, 1):
-                position = f"s{segment}.r{number}"
-                found[position] = _new(context, event, position, action, "")
-        case VerdictGiven(segment=segment):
-            seq, model = context.verdict(f"s{segment}.0")
-            for position, deed in found.items():
-                if position.startswith(f"s{segment}."):
-                    found[position] = replace(deed, verdict_seq=seq, reviewer_model=model)
+                ledger.put(_new(ledger, event, f"s{segment}.r{number}", action, ""))
+        case VerdictGiven(segment=segment, review=review):
+            prefix = f"s{segment}"
+            ledger.verdicts[prefix] = (event.seq, review)
+            seq, model = ledger.verdict(prefix)
+            for position in ledger.segments.get(prefix, ()):
+                ledger.put(replace(ledger.deeds[position], verdict_seq=seq, reviewer_model=model))
         case ActRequested(position=position):
-            found[position] = _requested(found.get(position), context, event, event.body)
+            ledger.requests[event.seq] = position
+            ledger.put(_requested(ledger, event, event.body))
         case ActCompleted() | ActFailed():
-            _answered(found, event, event.body)
+            _answered(ledger, event, event.body)
         case EffectObserved(request=request, authority=authority):
-            for position, deed in found.items():
-                if deed.seq == request:
-                    found[position] = replace(deed, authority=authority, state_changed=True)
+            if (deed := ledger.asked(request)) is not None:
+                ledger.put(replace(deed, authority=authority, state_changed=True))
         case OutcomeSettled(request=request, outcome=outcome):
-            for position, deed in found.items():
-                if deed.seq == request:
-                    found[position] = replace(deed, outcome=outcome)
+            if (deed := ledger.asked(request)) is not None:
+                ledger.put(replace(deed, outcome=outcome))
         case Unknown():
             require_readable(event)
         case _:
             pass
 
 
-def _new(context: _Context, event: Event, position: str, action: Action, effect: str) -> Deed:
+def _new(ledger: _Ledger, event: Event, position: str, action: Action, effect: str) -> Deed:
     name, kind, text = _parts(action)
-    verdict, model = context.verdict(position) if ".r" in position else (None, None)
+    verdict, model = ledger.verdict(position) if ".r" in position else (None, None)
     return Deed(
         episode=event.episode,
         seq=event.seq,
@@ -142,7 +152,7 @@ def _new(context: _Context, event: Event, position: str, action: Action, effect:
         arguments=text,
         kind=kind,
         effect_declared=effect,
-        effect_by=(context.effect_by or {}).get(name) if name else None,
+        effect_by=ledger.effect_by.get(name) if name else None,
         drafted_at=event.at,
         held_seq=None,
         verdict_seq=verdict,
@@ -153,7 +163,7 @@ def _new(context: _Context, event: Event, position: str, action: Action, effect:
         outcome="never",
         state_changed=None,
         result_digest=None,
-        started_by=context.started_by,
+        started_by=ledger.started_by,
     )
 
 
@@ -167,8 +177,10 @@ def _parts(action: Action) -> tuple[str | None, str, str]:
             return None, "finish", text
 
 
-def _requested(known: Deed | None, context: _Context, event: Event, body: ActRequested) -> Deed:
-    deed = known or replace(_new(context, event, body.position, body.action, body.effect), drafted_at=None)
+def _requested(ledger: _Ledger, event: Event, body: ActRequested) -> Deed:
+    deed = ledger.deeds.get(body.position)
+    if deed is None:
+        deed = replace(_new(ledger, event, body.position, body.action, body.effect), drafted_at=None)
     return replace(
         deed,
         seq=event.seq,
@@ -179,20 +191,22 @@ def _requested(known: Deed | None, context: _Context, event: Event, body: ActReq
     )
 
 
-def _answered(found: dict[str, Deed], event: Event, body: ActCompleted | ActFailed) -> None:
-    deed = found.get(body.position)
+def _answered(ledger: _Ledger, event: Event, body: ActCompleted | ActFailed) -> None:
+    deed = ledger.deeds.get(body.position)
     if deed is None:
         return
     if isinstance(body, ActFailed):
-        found[body.position] = replace(deed, outcome=body.outcome, completed_at=event.at)
+        ledger.put(replace(deed, outcome=body.outcome, completed_at=event.at))
         return
     before, after = body.fingerprint_before, body.fingerprint_after
-    found[body.position] = replace(
-        deed,
-        outcome=body.outcome,
-        completed_at=event.at,
-        state_changed=None if before is None or after is None else before != after,
-        result_digest=text_digest(body.observation.content),
+    ledger.put(
+        replace(
+            deed,
+            outcome=body.outcome,
+            completed_at=event.at,
+            state_changed=None if before is None or after is None else before != after,
+            result_digest=text_digest(body.observation.content),
+        )
     )
 
 

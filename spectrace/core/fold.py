@@ -5,7 +5,7 @@ It passes over events of types that are not known, and refuses a newer version o
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from spectrace.core.events import (
     ActCompleted,
@@ -86,6 +86,26 @@ class FoldedSegment:
         )
 
 
+class Tally:
+    """Totals that grow by one event at a time. The driver and the fold count alike."""
+
+    def __init__(self, totals: Totals | None = None) -> None:
+        """Start from nothing, or from what was counted before."""
+        self._counts = asdict(totals or Totals())
+
+    def count(self, body: Body | object) -> None:
+        """Count one more event."""
+        if type(body) not in _COUNTED:
+            return
+        for name, more in _counts(body):
+            self._counts[name] += more
+
+    @property
+    def totals(self) -> Totals:
+        """The counts so far."""
+        return Totals(**self._counts)
+
+
 @dataclass(slots=True)
 class Episode:
     """An episode as its log tells it."""
@@ -95,11 +115,16 @@ class Episode:
     started_at: int
     segments: list[FoldedSegment] = field(default_factory=list)
     history: History = field(default_factory=lambda: History(()))
-    totals: Totals = field(default_factory=Totals)
+    tally: Tally = field(default_factory=Tally)
     ended: EpisodeEnded | None = None
     ended_at: int | None = None
     events: int = 0
     last_at: int = 0
+
+    @property
+    def totals(self) -> Totals:
+        """Counts over the events so far."""
+        return self.tally.totals
 
     def segment(self, index: int) -> FoldedSegment:
         """Return the segment of that number, opened if it is new."""
@@ -128,7 +153,7 @@ def apply(episode: Episode, event: Event) -> None:
     episode.events += 1
     episode.last_at = event.at
     body = event.body
-    episode.totals = tally(episode.totals, body)
+    episode.tally.count(body)
     match body:
         case ResetCompleted(messages=messages):
             episode.history = History(messages)
@@ -249,32 +274,37 @@ def _effect(action: Action, effects: dict[str, Effect]) -> Effect:
 
 
 def tally(totals: Totals, body: Body | object) -> Totals:
-    """Return the totals with one more event counted. The driver and the fold count alike."""
+    """Return the totals with one more event counted."""
+    counted = Tally(totals)
+    counted.count(body)
+    return counted.totals
+
+
+def _counts(body: Body | object) -> tuple[tuple[str, int], ...]:
+    """Return which totals an event adds to, and how much."""
     match body:
         case GenerateRequested(who="strong"):
-            return replace(totals, strong_calls=totals.strong_calls + 1)
+            return (("strong_calls", 1),)
         case GenerateRequested(who="weak"):
-            return replace(totals, weak_calls=totals.weak_calls + 1)
+            return (("weak_calls", 1),)
         case GenerateRequested():
-            return replace(totals, user_calls=totals.user_calls + 1)
+            return (("user_calls", 1),)
         case StepDrafted():
-            return replace(totals, steps=totals.steps + 1)
+            return (("steps", 1),)
         case SegmentClosed():
-            return replace(totals, segments=totals.segments + 1)
+            return (("segments", 1),)
         case VerdictGiven(outcome=outcome):
-            return replace(
-                totals,
-                reviews=totals.reviews + 1,
-                rejections=totals.rejections + (outcome == "reject"),
-                unusable=totals.unusable + (outcome == "unusable"),
-            )
+            return ("reviews", 1), ("rejections", outcome == "reject"), ("unusable", outcome == "unusable")
         case RepairMade(actions=actions):
-            return replace(totals, repairs=totals.repairs + 1, steps=totals.steps + len(actions))
+            return ("repairs", 1), ("steps", len(actions))
         case ActCompleted(effect=Effect.READ):
-            return replace(totals, reads=totals.reads + 1)
+            return (("reads", 1),)
         case ActCompleted(effect=Effect.WRITE):
-            return replace(totals, writes=totals.writes + 1)
+            return (("writes", 1),)
         case StepsDiscarded(start=start, end=end):
-            return replace(totals, discarded=totals.discarded + end - start + 1)
+            return (("discarded", end - start + 1),)
         case _:
-            return totals
+            return ()
+
+
+_COUNTED = {GenerateRequested, StepDrafted, SegmentClosed, VerdictGiven, RepairMade, ActCompleted, StepsDiscarded}

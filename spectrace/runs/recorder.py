@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
-from spectrace.core.fold import tally
+from spectrace.core.fold import Tally
 from spectrace.core.types import Outcome
 from spectrace.errors import Conflict, RecordingStopped, StoreError
 from spectrace.store.event_store import EpisodeWriter, Pending
@@ -47,7 +47,7 @@ class Recorder:
     def __init__(self, episode: str, writer: EpisodeWriter, watch: Watcher | None = None) -> None:
         """Go on after event 0, which the store has already."""
         self.episode = episode
-        self.totals = Totals()
+        self._tally = Tally()
         self._writer = writer
         self._watch = watch
         self._next = 1
@@ -58,6 +58,11 @@ class Recorder:
         self._stopped: Exception | None = None
         """Why a batch was not stored: nothing may follow it, and every later call says this again."""
 
+    @property
+    def totals(self) -> Totals:
+        """Counts over the events written so far."""
+        return self._tally.totals
+
     def write(self, lane: str, body: Body) -> int:
         """Number and stamp one event; it is committed when the log is next settled."""
         if self._stopped is not None:
@@ -67,7 +72,7 @@ class Recorder:
             raise LogFull
         self._next += 1
         self._pending.append(Pending(seq, lane, now_us(), body))
-        self.totals = tally(self.totals, body)
+        self._tally.count(body)
         if self._watch is not None:
             self._watch(self.episode, seq, body)
         return seq

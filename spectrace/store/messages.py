@@ -6,11 +6,21 @@ grows with the square of the calls (measured: 3 to 8 times the bytes); ranges ra
 agents trim their window. References never leave the episode.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from spectrace.core.types import Message
 
 Ranges = list[list[int]]
+
+
+@dataclass(slots=True)
+class _List:
+    """A list that was referred to: most calls repeat one whole and add to it."""
+
+    messages: tuple[Message, ...]
+    ordinals: list[int]
+    ranges: Ranges
 
 
 class MessageWriter:
@@ -19,21 +29,43 @@ class MessageWriter:
     def __init__(self) -> None:
         """Start an episode; to go on with one, refer to its lists again in their order."""
         self._ordinals: dict[Message, int] = {}
-        self._last: Sequence[Message] = ()
-        self._last_ordinals: list[int] = []
+        self._objects: dict[int, int] = {}
+        """id of each message in `_ordinals`, which keeps it alive: hashing a message costs ten times as much."""
+        self._last: dict[int, _List] = {}
+        """The last list that began with the message of this ordinal: each role has a system prompt of its own."""
 
     def refer(self, messages: Sequence[Message], encode: Callable[[Message], object]) -> dict[str, object]:
         """Return the reference form of a list, giving ordinals to what is new."""
-        ordinals = self._ordinals_of_prefix(messages)
         base = len(self._ordinals)
         new: list[object] = []
-        for message in messages[len(ordinals) :]:
-            ordinal = self._ordinals.setdefault(message, base + len(new))
-            if ordinal == base + len(new):
+
+        def ordinal(message: Message) -> int:
+            known = self._objects.get(id(message))
+            if known is not None:
+                return known
+            given = self._ordinals.setdefault(message, base + len(new))
+            if given == base + len(new):
+                self._objects[id(message)] = given
                 new.append(encode(message))
-            ordinals.append(ordinal)
-        self._last, self._last_ordinals = messages, ordinals
-        return {"ranges": _ranges(ordinals), "base": base, "new": new}
+            return given
+
+        if not messages:
+            return {"ranges": [], "base": base, "new": new}
+        first = ordinal(messages[0])
+        kept = self._repeated(first, messages)
+        for message in messages[len(kept.messages) :]:
+            kept.ordinals.append(ordinal(message))
+            _extend(kept.ranges, kept.ordinals[-1])
+        kept.messages = tuple(messages)
+        self._last[first] = kept
+        return {"ranges": [list(one) for one in kept.ranges], "base": base, "new": new}
+
+    def _repeated(self, first: int, messages: Sequence[Message]) -> _List:
+        """Return what is known of the part that a list repeats from the beginning; at least its first message."""
+        last = self._last.get(first)
+        if last is not None and last.messages == tuple(messages[: len(last.messages)]):
+            return last
+        return _List((messages[0],), [first], [[first, 1]])
 
     def mark(self) -> int:
         """Return a point to come back to with `rewind`."""
@@ -42,53 +74,75 @@ class MessageWriter:
     def rewind(self, mark: int) -> None:
         """Take back the ordinals given out since the mark: their transaction did not happen."""
         while len(self._ordinals) > mark:
-            self._ordinals.popitem()
-        self._last, self._last_ordinals = (), []
-
-    def _ordinals_of_prefix(self, messages: Sequence[Message]) -> list[int]:
-        """Return the ordinals of the part that is object by object the previous list: hashing a message costs more."""
-        count = 0
-        for ours, theirs in zip(self._last, messages, strict=False):
-            if ours is not theirs:
-                break
-            count += 1
-        return self._last_ordinals[:count]
+            message, _ = self._ordinals.popitem()
+            del self._objects[id(message)]
+        self._last.clear()
 
 
 class MessageReader:
-    """The ordinals that an episode's reader has met; each message is decoded once, however often it is repeated."""
+    """The messages that an episode's reader has met, as parsed JSON; each is decoded once, and only if it is wanted.
+
+    So a call is read without the texts of the messages that nobody asks for.
+    """
 
     def __init__(self, decode: Callable[[object], object] = lambda value: value) -> None:
         """Start an episode."""
-        self._known: dict[int, object] = {}
         self._decode = decode
+        self._met: dict[int, object] = {}
+        self._decoded: dict[int, object] = {}
 
     def learn(self, reference: object) -> None:
         """Note the new messages of one reference form."""
         match reference:
             case {"base": int(base), "new": list(new)}:
-                for offset, message in enumerate(new):
-                    self._known[base + offset] = self._decode(message)
+                self._met.update(enumerate(new, base))
             case _:
                 msg = "expected a list of messages by reference"
                 raise ValueError(msg)
+
+    def ordinals(self, reference: object) -> list[int]:
+        """Return the ordinals that a reference form spells."""
+        match reference:
+            case {"ranges": list(ranges)}:
+                return [ordinal for first, count in ranges for ordinal in range(first, first + count)]
+            case _:
+                msg = "expected a list of messages by reference"
+                raise ValueError(msg)
+
+    def unmet(self, ordinals: Iterable[int]) -> set[int]:
+        """Return those whose messages stand in a call that was not learned."""
+        return set(ordinals) - self._met.keys()
+
+    def undecoded(self, ordinals: Iterable[int]) -> list[object]:
+        """Return the messages that `messages` would decode, so that their long texts are put in first."""
+        return [self._met[ordinal] for ordinal in ordinals if ordinal not in self._decoded]
+
+    def messages(self, ordinals: Iterable[int]) -> list[object]:
+        """Return the decoded messages; raise LookupError where one is gone."""
+        ordinals = list(ordinals)
+        for ordinal in ordinals:
+            if ordinal not in self._decoded:
+                self._decoded[ordinal] = self._decode(self._met[ordinal])
+        return [self._decoded[ordinal] for ordinal in ordinals]
 
     def resolve(self, reference: object) -> list[object]:
         """Return the list that a reference form spells; raise LookupError where a message is gone."""
-        match reference:
-            case {"ranges": list(ranges)}:
-                self.learn(reference)
-                return [self._known[ordinal] for first, count in ranges for ordinal in range(first, first + count)]
-            case _:
-                msg = "expected a list of messages by reference"
-                raise ValueError(msg)
+        self.learn(reference)
+        return self.messages(self.ordinals(reference))
 
 
-def _ranges(ordinals: Sequence[int]) -> Ranges:
-    ranges: Ranges = []
-    for ordinal in ordinals:
-        if ranges and ranges[-1][0] + ranges[-1][1] == ordinal:
-            ranges[-1][1] += 1
-        else:
-            ranges.append([ordinal, 1])
-    return ranges
+def message_count(reference: object) -> int:
+    """Return how many messages a reference form spells."""
+    match reference:
+        case {"ranges": list(ranges)}:
+            return sum(int(count) for _, count in ranges)
+        case _:
+            msg = "expected a list of messages by reference"
+            raise ValueError(msg)
+
+
+def _extend(ranges: Ranges, ordinal: int) -> None:
+    if ranges[-1][0] + ranges[-1][1] == ordinal:
+        ranges[-1][1] += 1
+    else:
+        ranges.append([ordinal, 1])
