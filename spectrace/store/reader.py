@@ -1,101 +1,161 @@
-"""Rows to typed events. Counterpart of `rows.EpisodeChain`, which writes them."""
+"""Rows to events, typed or as plain JSON. Counterpart of `rows.EpisodeChain`, which writes them.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+A batch's long texts are fetched at once. A prompt is spelled only when it is asked for, and the calls before the first
+row are read, newest first, only as far back as its messages reach: a long episode opens at its end.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
 from spectrace.core.events import Body, Event, GenerateRequested, Unknown
-from spectrace.errors import StoreError
-from spectrace.store.blobs import references, resolved
-from spectrace.store.decoding import decode, known, message_of, parse
-from spectrace.store.messages import MessageReader
+from spectrace.errors import NewerSchema, StoreError
+from spectrace.store.decoding import decode, known, message_of, parse, parse_all
+from spectrace.store.event_store import Glance
+from spectrace.store.messages import MessageReader, message_count
 from spectrace.store.rows import Damage, Row, unreadable
+from spectrace.store.texts import MARK, FetchBlobs, FetchHeads, Hole, fill, fill_heads, holes
 
-FetchBlobs = Callable[[set[str]], Mapping[str, bytes]]
-"""Returns the blobs that are there; raises Damage for one that cannot be unpacked."""
+T = TypeVar("T")
+_UNREADABLE = (Damage, NewerSchema, KeyError, TypeError, ValueError, RecursionError)
 
-_Value = tuple[type[Body] | None, object]
-"""A row's class and its body as JSON; both None where it is erased or unknown."""
+
+class _Read(NamedTuple):
+    """A row on its way to an event."""
+
+    row: Row
+    cls: type[Body] | None
+    value: object
+    """The body; None where it is erased, unknown, or leans on a message that was erased."""
+    prompt: Sequence[int]
+    """The ordinals of a call's messages, where they are asked for."""
+    messages: int
 
 
 class EpisodeReader:
-    """Rows to typed events, a batch at a time, so that a batch's blobs are fetched at once."""
+    """Reads one episode's rows, in order."""
 
-    def __init__(self, episode: str, blobs: FetchBlobs, earlier: Callable[[], Iterable[Row]] = tuple) -> None:
-        """`earlier` gives the rows before the first one read that may define messages; asked only when needed."""
+    def __init__(  # noqa: PLR0913 - what to leave out, by name
+        self,
+        episode: str,
+        blobs: FetchBlobs,
+        earlier: Callable[[], Iterable[Row]] = tuple,
+        *,
+        prompts: bool = True,
+        heads: FetchHeads | None = None,
+        typed: bool = True,
+    ) -> None:
+        """Read with `blobs`, for `events` or (not `typed`) `plain`; without `prompts` calls have no messages.
+
+        `earlier` gives the calls before the first row, newest first: asked only for messages that stand there. With
+        `heads` long texts are cut to their beginnings.
+        """
         self._episode = episode
         self._blobs = blobs
-        self._earlier: Callable[[], Iterable[Row]] | None = earlier
-        self._messages = MessageReader(message_of)
+        self._heads = heads
+        self._earlier: Iterator[Row] = iter(())
+        self._begin: Callable[[], Iterable[Row]] | None = earlier
+        self._prompts = prompts
+        self._typed = typed
+        self._messages = MessageReader(message_of) if typed else MessageReader()
 
     def events(self, rows: Sequence[Row]) -> Iterator[Event]:
         """Yield the rows' events; erased and unknown ones as `Unknown`."""
-        values, damage = self._values(rows)
-        for row, (cls, value), texts in zip(rows, values, self._texts(rows, values), strict=False):
-            yield Event(self._episode, row.seq, row.lane, row.at, self._body(row, cls, value, texts))
-        if damage is not None:
-            raise damage
+        yield from self._named(rows, self._event)
 
-    def _values(self, rows: Sequence[Row]) -> tuple[list[_Value], StoreError | None]:
-        """Return the bodies as JSON up to the first that is none, and why: those before it can be read."""
-        values: list[_Value] = []
-        for row in rows:
-            cls = known(row.type, row.version)
-            try:
-                values.append((cls, parse(row.body)) if cls is not None and row.body is not None else (None, None))
-            except StoreError as error:
-                return values, unreadable(self._episode, row.seq, error)
-        return values, None
+    def glances(self, rows: Sequence[Row]) -> Iterator[Glance]:
+        """Yield the rows' events, each with the number of messages that its prompt has."""
+        yield from self._named(rows, lambda one: Glance(self._event(one), one.messages))
 
-    def _texts(self, rows: Sequence[Row], values: Sequence[_Value]) -> Iterator[Mapping[str, bytes]]:
-        """Yield each row's blobs: fetched at once, or one row's after the other to find whose is damaged."""
-        wanted = [set(references(value)) for _, value in values]
-        together = set().union(*wanted)
+    def plain(self, rows: Sequence[Row]) -> Iterator[tuple[Row, object]]:
+        """Yield each row with its body as JSON, texts and messages in their places; None where it is erased."""
+        yield from self._named(rows, lambda one: (one.row, self._spelled(one)))
+
+    def _named(self, rows: Sequence[Row], made: Callable[[_Read], T]) -> Iterable[T]:
+        """Make something of every row; an error names the first that cannot be read, and those before it can be."""
         try:
-            found = self._blobs(together) if together else {}
-        except Damage:
-            for row, digests in zip(rows, wanted, strict=False):
-                try:
-                    one = self._blobs(digests) if digests else {}
-                except Damage as error:
-                    raise unreadable(self._episode, row.seq, error) from error
-                yield one
-        else:
-            yield from (found for _ in wanted)
+            return [made(one) for one in self._batch(rows)]
+        except _UNREADABLE:
+            return (self._alone(row, made) for row in rows)
 
-    def _body(self, row: Row, cls: type[Body] | None, value: object, texts: Mapping[str, bytes]) -> Body | Unknown:
-        if cls is None:
-            return _unknown(row)
+    def _alone(self, row: Row, made: Callable[[_Read], T]) -> T:
         try:
-            value = resolved(value, texts)
-            if cls is GenerateRequested and isinstance(value, dict):
-                spelled = self._spell(value.get("messages"))
-                if spelled is None:
-                    return _unknown(row)
-                value["messages"] = spelled
-            return decode(cls, row.version, row.lifted, value)
-        except (StoreError, KeyError, TypeError, ValueError, RecursionError) as error:
+            return made(self._batch((row,))[0])
+        except _UNREADABLE as error:
             raise unreadable(self._episode, row.seq, error) from error
 
-    def _spell(self, reference: object) -> list[object] | None:
-        """Return the messages, or None where one of them was erased."""
-        if self._earlier is not None:
-            earlier, self._earlier = self._earlier, None
-            self._learn(list(earlier()))
-        try:
-            return self._messages.resolve(reference)
-        except LookupError:
-            return None
+    def _batch(self, rows: Sequence[Row]) -> list[_Read]:
+        classes = [known(row.type, row.version) for row in rows]
+        bodies = [row.body if cls or not self._typed else None for row, cls in zip(rows, classes, strict=True)]
+        found: list[Hole] = []
+        read: list[_Read] = []
+        for row, cls, body, value in zip(rows, classes, bodies, parse_all(bodies), strict=True):
+            one = _Read(row, cls, value, (), 0)
+            if cls is GenerateRequested and isinstance(value, dict):
+                one = self._refer(one, value)
+            if body is not None and MARK in body:
+                holes(value, found)
+            read.append(one)
+        holes(self._messages.undecoded({ordinal for one in read for ordinal in one.prompt}), found)
+        if self._heads is None:
+            fill(found, self._blobs)
+        else:
+            fill_heads(found, self._heads)
+        return read
 
-    def _learn(self, rows: Sequence[Row]) -> None:
-        values, damage = self._values(rows)
-        for row, (_, value), texts in zip(rows, values, self._texts(rows, values), strict=False):
-            try:
-                whole = resolved(value, texts)
-            except StoreError as error:
-                raise unreadable(self._episode, row.seq, error) from error
-            if isinstance(whole, dict):
-                self._messages.learn(whole.get("messages"))
-        if damage is not None:
-            raise damage
+    def _refer(self, one: _Read, value: dict[str, object]) -> _Read:
+        """Take the messages out of a call's body; learn those that are new."""
+        reference = value.get("messages")
+        value["messages"] = ()
+        self._messages.learn(reference)
+        one = one._replace(messages=message_count(reference))
+        if not self._prompts:
+            return one
+        ordinals = self._messages.ordinals(reference)
+        gone = self._reach(self._messages.unmet(ordinals))
+        return one._replace(value=None) if gone else one._replace(prompt=ordinals)
+
+    def _reach(self, unmet: set[int]) -> set[int]:
+        """Learn earlier calls, newest first, as long as messages are missing; return those that are gone."""
+        if unmet and self._begin is not None:
+            self._earlier, self._begin = iter(self._begin()), None
+        while unmet and (row := next(self._earlier, None)) is not None:
+            self._learn(row)
+            unmet = self._messages.unmet(unmet)
+        return unmet
+
+    def _learn(self, row: Row) -> None:
+        if known(row.type, row.version) is None or row.body is None:
+            return
+        try:
+            value = parse(row.body)
+            self._messages.learn(value.get("messages") if isinstance(value, dict) else None)
+        except _UNREADABLE as error:
+            raise unreadable(self._episode, row.seq, error) from error
+
+    def _event(self, one: _Read) -> Event:
+        row = one.row
+        return Event(self._episode, row.seq, row.lane, row.at, self._body(one, row))
+
+    def _body(self, one: _Read, row: Row) -> Body | Unknown:
+        if one.cls is None or one.value is None:
+            return _unknown(row)
+        return decode(one.cls, row.version, row.lifted, self._spelled(one))
+
+    def _spelled(self, one: _Read) -> object:
+        """Return the body with the messages of its prompt."""
+        if one.prompt and isinstance(one.value, dict):
+            one.value["messages"] = tuple(self._messages.messages(one.prompt))
+        return one.value
+
+
+@contextmanager
+def advised(episode: str) -> Iterator[None]:
+    """Say of damage who tells more."""
+    try:
+        yield
+    except Damage as error:
+        raise StoreError(f"{error} `spectrace verify {episode}` says what of it is whole.") from error
 
 
 def _unknown(row: Row) -> Unknown:

@@ -1,10 +1,15 @@
+import json
+
+import orjson
 import pytest
 
+from spectrace.audit.lines import plain
 from spectrace.core.events import GenerateRequested
-from spectrace.errors import EpisodeNotFound
+from spectrace.errors import EpisodeNotFound, StoreError
 from spectrace.store import log
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
+from tests.damage import damage
 
 BODIES = sample_episode(1)
 
@@ -31,11 +36,64 @@ def test_batches_cover_one_episode_without_gaps(store):
     assert [row.seq for row in rows] == list(range(3, len(BODIES)))
 
 
-def test_a_stop_and_a_type_narrow_what_is_read(store):
-    rows = [row for batch in store.log.batches(1, 0, stop=30, only=GenerateRequested) for row in batch]
+def test_a_stop_ends_what_is_read(store):
+    rows = [row for batch in store.log.batches(1, 3, stop=17) for row in batch]
+
+    assert [row.seq for row in rows] == list(range(3, 17))
+
+
+def test_calls_before_an_event_come_newest_first(store):
     expected = [seq for seq, body in enumerate(BODIES[:30]) if isinstance(body, GenerateRequested)]
 
-    assert [row.seq for row in rows] == expected
+    assert [row.seq for row in store.log.calls_before(1, 30)] == expected[::-1]
+
+
+def test_parsed_bodies_are_the_stored_ones(store):
+    stored = [orjson.loads(one.body) for one in store.stored("ep1")]
+    found = list(store.log.parsed("ep1"))
+
+    assert [one.body for one in found] == stored
+    assert [(one.seq, one.type) for one in found] == [(seq, body.TYPE) for seq, body in enumerate(BODIES)]
+
+
+def test_parsed_and_whole_may_be_of_a_part(store):
+    everything = [(row, str(body)) for row, body in store.log.whole("ep2")]
+    part = [(row, str(body)) for row, body in store.log.whole("ep2", 20, 30)]
+
+    assert part == everything[20:30]
+    assert list(store.log.parsed("ep2", 20, 30)) == list(store.log.parsed("ep2"))[20:30]
+
+
+def test_whole_bodies_have_every_text_and_message_in_its_place(store):
+    for (row, body), typed in zip(store.log.whole("ep1"), BODIES, strict=True):
+        plain_body = json.loads(json.dumps(plain(typed)))
+
+        assert {name: plain_body[name] for name in body} == json.loads(json.dumps(body)), row.type
+
+
+def test_parsing_names_the_event_that_is_damaged(store):
+    if store.database.sqlite:
+        damage(store.database.path, "UPDATE events SET codec = 0, payload = x'7b' WHERE key & 1048575 = 9")
+
+        with pytest.raises(StoreError, match=r"event 9 of ep1 cannot be read: .* not JSON"):
+            list(store.log.parsed("ep1"))
+
+
+@pytest.mark.parametrize("payload", ["x'312c32'", "'text'", "3"], ids=["two values", "a text", "a number"])
+def test_a_body_that_is_no_body_is_damaged(store, payload):
+    if store.database.sqlite:
+        damage(store.database.path, f"UPDATE events SET codec = 0, payload = {payload} WHERE key & 1048575 = 9")  # noqa: S608
+
+        with pytest.raises(StoreError, match="event 9 of ep1 cannot be read"):
+            list(store.log.parsed("ep1"))
+
+
+def test_an_erased_body_is_none(store):
+    if store.database.sqlite:
+        damage(store.database.path, "UPDATE events SET payload = NULL, salt = NULL WHERE key & 1048575 = 9")
+
+        assert [one.seq for one in store.log.parsed("ep1") if one.body is None] == [9]
+        assert [row.seq for row, body in store.log.whole("ep1") if body is None] == [9]
 
 
 def test_more_blobs_than_a_batch_are_found(store):
