@@ -14,6 +14,8 @@ from pathlib import Path
 
 from spectrace.store.database import Database
 
+_CHUNK = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Backup:
@@ -38,6 +40,16 @@ def take(database: Database, revision: str) -> Backup:
             partial.unlink()
         raise
     return Backup(target, file_digest(target))
+
+
+def copied(source: Path, target: Path) -> str:
+    """Copy a file byte by byte, over an earlier try; return the digest of what was copied."""
+    digest = hashlib.sha256()
+    with source.open("rb") as reading, target.open("wb") as writing:
+        while chunk := reading.read(_CHUNK):
+            digest.update(chunk)
+            writing.write(chunk)
+    return f"sha256:{digest.hexdigest()}"
 
 
 def settle(partial: Path, target: Path) -> None:

@@ -5,7 +5,6 @@ there; the file itself is only ever opened immutable, so its bytes, its times an
 of this revision is read in place. What else can be read as a database (a bundle) gets its branch in `lend`.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -18,9 +17,9 @@ import sqlalchemy as sa
 
 from spectrace.errors import StoreError
 from spectrace.store import migrate, revisions
+from spectrace.store.backup import copied
 from spectrace.store.database import parse_url
 
-_CHUNK = 1 << 20
 _TRIES = 5
 _SIDES = ("-wal", "-journal")
 """What may lie beside a SQLite file and holds part of it."""
@@ -63,7 +62,7 @@ def _older(url: str, path: Path) -> Evidence:
         return Evidence(url)
     directory = TemporaryDirectory(prefix="spectrace-evidence-")
     try:
-        copy, digests = Path(directory.name) / path.name, _copied(path, Path(directory.name))
+        copy, digests = Path(directory.name) / path.name, _all_copied(path, Path(directory.name))
         found = _revision(copy, immutable=False) if digests else None
         if _is_older(found):
             lacking = _upgraded(path, copy, found)
@@ -129,13 +128,13 @@ def _revision(path: Path, *, immutable: bool = True) -> str | None:
     return str(row[0]) if row is not None else None
 
 
-def _copied(path: Path, directory: Path) -> list[tuple[str, str]]:
+def _all_copied(path: Path, directory: Path) -> list[tuple[str, str]]:
     """Copy the file and what lies beside it as of one moment; return their names and digests, nothing if none came."""
     sources = [path, *(path.with_name(path.name + side) for side in _SIDES)]
     for _ in range(_TRIES):
         before = [_seen(source) for source in sources]
         digests = [
-            (source.name, _copy(source, directory / source.name))
+            (source.name, copied(source, directory / source.name))
             for source, seen in zip(sources, before, strict=True)
             if seen is not None
         ]
@@ -150,13 +149,3 @@ def _seen(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _copy(source: Path, target: Path) -> str:
-    """Copy a file, overwriting an earlier try; return its digest."""
-    digest = hashlib.sha256()
-    with source.open("rb") as reading, target.open("wb") as writing:
-        while chunk := reading.read(_CHUNK):
-            digest.update(chunk)
-            writing.write(chunk)
-    return f"sha256:{digest.hexdigest()}"
