@@ -33,7 +33,7 @@ from spectrace.store.database import Database
 from spectrace.store.event_store import Pending
 from spectrace.store.messages import MessageWriter
 from spectrace.store.process import this_process
-from spectrace.store.rows import EpisodeChain, random_salt
+from spectrace.store.rows import EpisodeChain, random_salts
 from spectrace.store.statements import key
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _begin(connection: sa.Connection, epoch: Epoch) -> None:
 
 def _write(connection: sa.Connection, epoch: Epoch, body: AdminBody) -> None:
     texts, encoder = _encoder()
-    chain = EpisodeChain(epoch.episode, texts, encoder, random_salt, MessageWriter())
+    chain = EpisodeChain(epoch.episode, texts, encoder, random_salts(), MessageWriter())
     chain.seq, chain.link = epoch.events, epoch.head
     with _ENCODING:
         (row,) = chain.stage([Pending(epoch.events, "", time.time_ns() // 1000, body)])

@@ -91,6 +91,8 @@ class CommitQueue:
 
     def _next_batch(self) -> list[Append]:
         """Take what waits, an episode at most once: whether its second append fits depends on its first."""
+        if len(self._waiting) == 1:
+            return [self._waiting.popleft()]
         batch: dict[int, Append] = {}
         room = ROWS
         while self._waiting and len(batch) < BATCH and self._waiting[0].number not in batch:

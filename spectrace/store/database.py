@@ -18,7 +18,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -118,11 +118,9 @@ class Database:
         """Return the dialect's own insert, which knows ON CONFLICT."""
         return sqlite.insert(table) if self.sqlite else postgresql.insert(table)
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Keep this process's other threads from writing meanwhile."""
-        with self._turn:
-            yield
+    def turn(self) -> AbstractContextManager[bool]:
+        """Return the lock that keeps this process's other threads from writing meanwhile."""
+        return self._turn
 
     @contextmanager
     def turn_at_once(self) -> Iterator[bool]:

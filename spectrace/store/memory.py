@@ -17,7 +17,7 @@ from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Pendin
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import check_run_id, not_found
 from spectrace.store.reader import EpisodeReader
-from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salt
+from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salts
 from spectrace.store.texts import HEAD_BYTES, Head
 
 
@@ -76,9 +76,9 @@ class MemoryWriter:
 class MemoryEventStore:
     """A log of episodes in this process's memory."""
 
-    def __init__(self, salts: Salts = random_salt) -> None:
+    def __init__(self, salts: Salts | None = None) -> None:
         """Start empty."""
-        self._salts = salts
+        self._salts = salts or random_salts()
         self._logs: dict[str, _Log] = {}
         self._blobs: dict[bytes, bytes] = {}
         self._texts = TextReferences()

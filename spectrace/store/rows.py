@@ -21,9 +21,25 @@ SALT_BYTES = 16
 Salts = Callable[[], bytes]
 
 
-def random_salt() -> bytes:
-    """Return a fresh salt: without it, an erased body could be guessed from its proof."""
-    return os.urandom(SALT_BYTES)
+_DRAWN_AT_ONCE = 64
+
+
+def random_salts() -> Salts:
+    """Return a source of fresh salts: without them, an erased body could be guessed from its proof.
+
+    Many are drawn at once, for a call of the system costs as much as encoding a small event.
+    """
+    drawn: list[bytes] = []
+
+    def salt() -> bytes:
+        try:
+            return drawn.pop()  # one step of the interpreter: no two threads get the same
+        except IndexError:
+            pool = os.urandom(SALT_BYTES * _DRAWN_AT_ONCE)
+            drawn.extend(pool[at : at + SALT_BYTES] for at in range(SALT_BYTES, len(pool), SALT_BYTES))
+            return pool[:SALT_BYTES]
+
+    return salt
 
 
 class Damage(StoreError):

@@ -30,7 +30,7 @@ from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_found
 from spectrace.store.process import Process, is_dead, this_process
 from spectrace.store.reader import EpisodeReader, advised
-from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salt
+from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salts
 from spectrace.store.statements import Statements, key
 
 LEASE_US = 60_000_000
@@ -112,12 +112,12 @@ class SqlEventStore:
     """A log of episodes in a database."""
 
     def __init__(
-        self, database: Database, *, salts: Salts = random_salt, now: Callable[[], int] = lambda: time.time_ns() // 1000
+        self, database: Database, *, salts: Salts | None = None, now: Callable[[], int] = lambda: time.time_ns() // 1000
     ) -> None:
         """Use `open_store`; salts and clock are given by tests."""
         self.database = database
         self.now = now
-        self._salts = salts
+        self._salts = salts or random_salts()
         self._process = this_process()
         self._texts = TextReferences()
         self._encoder = BodyEncoder(self._texts)

@@ -6,7 +6,7 @@ from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder
 from spectrace.store.event_store import Pending
 from spectrace.store.messages import MessageWriter
-from spectrace.store.rows import EpisodeChain, messages_of, random_salt
+from spectrace.store.rows import EpisodeChain, messages_of, random_salts
 from spectrace.store.samples import pending, sample_episode
 
 BODIES = sample_episode(1)
@@ -18,8 +18,11 @@ def chain():
 
 
 def test_a_salt_is_16_bytes_and_never_the_same():
-    assert len({random_salt() for _ in range(100)}) == 100
-    assert len(random_salt()) == 16
+    salt, other = random_salts(), random_salts()
+    drawn = [*(salt() for _ in range(500)), *(other() for _ in range(500))]
+
+    assert len(set(drawn)) == 1000
+    assert {len(one) for one in drawn} == {16}
 
 
 def test_staging_after_a_rollback_gives_the_same_rows():
