@@ -27,12 +27,13 @@ Values = dict[str, object]
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _COUNTS = ("steps", "segments", "reviews", "writes", "rejections", "unusable", "repairs", "weak_calls", "strong_calls")
+_SUMMARY_OF = tables.summaries.update().where(tables.summaries.c.number == sa.bindparam("of"))
 _PROJECTED = (tables.segments, tables.actions, tables.search)
 
 
 def begin(connection: sa.Connection, number: int, started: EpisodeStarted) -> None:
     """Write the summary of an episode that has just begun."""
-    connection.execute(tables.summaries.insert().values(number=number, **_facets(started), **dict.fromkeys(_COUNTS, 0)))
+    connection.execute(tables.summaries.insert(), {"number": number, **_facets(started), **dict.fromkeys(_COUNTS, 0)})
 
 
 def project(connection: sa.Connection, number: int, events: Sequence[Event], *, again: bool = False) -> None:
@@ -41,7 +42,7 @@ def project(connection: sa.Connection, number: int, events: Sequence[Event], *, 
         for table in _PROJECTED:
             connection.execute(table.delete().where(table.c.number == number))
     summary, rows = _told(events)
-    connection.execute(tables.summaries.update().where(tables.summaries.c.number == number).values(summary))
+    connection.execute(_SUMMARY_OF, {"of": number, **summary})
     for table, values in rows:
         if values:
             connection.execute(table.insert(), [{"number": number, **_storable(item)} for item in values])

@@ -25,6 +25,7 @@ from spectrace.store.commits import ROWS, Append, CommitQueue, taken
 from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
 from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Pending, StoredEvent
+from spectrace.store.links import Link
 from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_found
@@ -142,8 +143,8 @@ class SqlEventStore:
         try:
             rows = chain.stage([Pending(0, "", at, started)])
             with self.database.turn(), self.database.writing(durable=True) as connection:
-                insert = tables.episodes.insert().values(values).returning(tables.episodes.c.number)
-                number: int = connection.execute(insert).scalar_one()
+                insert = tables.episodes.insert().returning(tables.episodes.c.number)
+                number: int = connection.execute(insert, values).scalar_one()
                 self._write(connection, number, chain, 0, rows)
                 projections.begin(connection, number, started)
         except sa.exc.IntegrityError as error:
@@ -225,6 +226,14 @@ class SqlEventStore:
         for rows in self.log.batches(self.log.number(episode), start, stop=stop):
             for row in rows:
                 yield row.stored(episode)
+
+    def links(self, episode: str) -> Iterator[list[Link]]:
+        """Yield an episode's events as the chain covers them, a batch at a time."""
+        return self.log.links(episode)
+
+    def blobs(self, digests: set[str]) -> Mapping[str, bytes]:
+        """Return those blobs that are there, not checked against their digests."""
+        return self.log.blobs(digests)
 
     def blob(self, digest: str) -> bytes | None:
         """Return the bytes of a blob by its digest, or None where it is missing. They are not checked against it."""
