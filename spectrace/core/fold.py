@@ -127,8 +127,13 @@ class Episode:
         return self.tally.totals
 
     def segment(self, index: int) -> FoldedSegment:
-        """Return the segment of that number, opened if it is new."""
-        if not self.segments or self.segments[-1].index != index:
+        """Return the segment of that number, opened if it is new; a foreign log may come back to an earlier one."""
+        if not self.segments or self.segments[-1].index < index:
+            self.segments.append(FoldedSegment(index, self.history))
+        elif self.segments[-1].index != index:
+            earlier = [segment for segment in self.segments if segment.index == index]
+            if earlier:
+                return earlier[-1]
             self.segments.append(FoldedSegment(index, self.history))
         return self.segments[-1]
 

@@ -1,10 +1,13 @@
 """Events become segments, verdicts, repairs and totals again."""
 
+from dataclasses import replace
+
 import pytest
 
-from spectrace.core.events import EpisodeEnded, GenerateRequested
+from spectrace.core.events import EpisodeEnded, GenerateRequested, SegmentClosed, SegmentCommitted, Unknown
 from spectrace.core.fold import fold
 from spectrace.core.types import Call
+from spectrace.errors import NewerSchema
 from tests.episodes import CANCEL, DONE, FIND, READ, STRONG, WEAK, call, recorded_events
 from tests.playbook import accept, reject
 
@@ -69,6 +72,32 @@ def test_a_corrective_turn_with_an_action_never_sent_keeps_its_order():
 def test_a_log_must_begin_at_its_beginning():
     with pytest.raises(ValueError, match=r"first event is episode\.started"):
         fold(recorded_events()[1:])
+
+
+def test_a_log_that_comes_back_to_an_earlier_segment_has_it_once():
+    events = recorded_events()
+    late = replace(events[-1], body=SegmentCommitted(segment=1, start=1, end=1, reviewed="yes"))
+
+    assert [segment.index for segment in fold([*events, late]).segments] == [1, 2, 3]
+
+
+def test_a_segment_that_comes_out_of_order_is_kept():
+    events = recorded_events()
+    odd = [replace(events[-1], body=SegmentClosed(segment=index, steps=0, reason="budget")) for index in (9, 5, 9)]
+
+    assert [segment.index for segment in fold([*events, *odd]).segments] == [1, 2, 3, 9, 5]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_newer_version_is_refused_and_an_unknown_type_passed_over(first):
+    events = recorded_events()
+    at = 0 if first else -1
+    newer = [*events]
+    newer[at] = replace(events[at], body=Unknown(events[at].type, 2, "{}"))
+
+    with pytest.raises(NewerSchema, match="version 2; this spectrace knows version 1"):
+        fold(newer)
+    assert fold([*events, replace(events[-1], body=Unknown("later.kind", 1, "{}"))]).ended is not None
 
 
 def test_a_step_that_was_never_sent_shows_why_as_its_observation():
