@@ -1,0 +1,149 @@
+"""Bundles: episodes in one zip that anybody can verify without spectrace (`schemas/FORMAT.md` says how).
+
+    manifest.json                    what is in it, with digests (`manifest`)
+    episodes/<id>.jsonl              one event a line, as its exact bytes (`lines`)
+    blobs/sha256/<hex>               the long texts that bodies refer to, by digest
+    schemas/events/<type>.v<n>.json  the schemas of the event types that occur
+    FORMAT.md, schemas/bundle.v1.json
+
+The same episodes give the same bytes: members in a fixed order, no times, no names of who packed. Counterpart:
+`bundle_reader`, which trusts nothing of this.
+"""
+
+import hashlib
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from spectrace import __version__
+from spectrace.errors import StoreError, UsageError
+from spectrace.store import manifest, schemas
+from spectrace.store.event_store import EpisodeRow, EventStore
+from spectrace.store.lines import line_of
+from spectrace.store.new_file import new_file
+from spectrace.store.outgoing import outgoing, whole_text
+
+EPISODES, BLOBS, SCHEMAS = "episodes/", "blobs/sha256/", "schemas/events/"
+DESCRIPTION, BUNDLE_SCHEMA = "FORMAT.md", "schemas/bundle.v1.json"
+
+Progress = Callable[[int, int], None]
+"""Told after each episode: how many are done, of how many."""
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNIX = 3
+_FILE = 0o100644 << 16
+_LEVEL = 6
+_PACKAGE = Path(__file__).resolve().parents[1]
+_PLACES = (_PACKAGE / "_schemas", _PACKAGE.parent / "schemas")
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A bundle that was written."""
+
+    path: Path
+    sha256: str
+    bytes: int
+    episodes: tuple[manifest.Entry, ...]
+
+
+def pack(
+    store: EventStore,
+    episodes: Sequence[str],
+    target: Path,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Packed:
+    """Write the episodes into a new file; raise StoreError for one that is not intact, and leave no file then."""
+    chosen = sorted(set(episodes))
+    if not chosen:
+        raise UsageError("a bundle holds at least one episode.")
+    with new_file(target, force=force) as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            writing = _Writing(store, archive)
+            for done, episode in enumerate(chosen, 1):
+                writing.episode(store.row(episode))
+                if progress is not None:
+                    progress(done, len(chosen))
+            writing.rest()
+        size = file.tell()
+        sha256 = _file_digest(file)
+    return Packed(target, sha256, size, tuple(writing.entries))
+
+
+@dataclass(slots=True)
+class _Writing:
+    """A bundle being written, and what its manifest will say."""
+
+    store: EventStore
+    archive: zipfile.ZipFile
+    entries: list[manifest.Entry] = field(default_factory=list)
+    members: dict[str, manifest.Member] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
+    types: set[tuple[str, int]] = field(default_factory=set)
+
+    def episode(self, row: EpisodeRow) -> None:
+        """Write the events that the row counts, checking the chain on the way."""
+        self._member(f"{EPISODES}{row.episode}.jsonl", self._lines(row))
+        self.entries.append(manifest.Entry(row.episode, row.events, row.head, row.state, row.started_at, row.ended_at))
+
+    def _lines(self, row: EpisodeRow) -> Iterator[bytes]:
+        for line, texts in outgoing(self.store, row):
+            self.types.add((line.row.type, line.row.version))
+            self.texts.update(texts)
+            yield line_of(line.row.stored(row.episode)) + b"\n"
+
+    def rest(self) -> None:
+        """Write everything beside the episodes; the manifest last, for it holds the others' digests."""
+        size = self._blobs()
+        self._member(DESCRIPTION, [_shipped("FORMAT.md")])
+        self._member(BUNDLE_SCHEMA, [_shipped("bundle.v1.json")])
+        known = set(schemas.versions())
+        for type_, version in sorted(self.types & known):
+            self._member(SCHEMAS + schemas.file_name(type_, version), [schemas.published(type_, version)])
+        said = manifest.Manifest(__version__, tuple(self.entries), self.members, len(self.texts), size)
+        self._write(manifest.NAME, [said.text()])
+
+    def _blobs(self) -> int:
+        size = 0
+        for name in sorted(self.texts):
+            data = whole_text(name, self.store.blob(name))
+            self._write(BLOBS + name.removeprefix("sha256:"), [data])
+            size += len(data)
+        return size
+
+    def _member(self, name: str, parts: Iterable[bytes]) -> None:
+        self.members[name] = self._write(name, parts)
+
+    def _write(self, name: str, parts: Iterable[bytes]) -> manifest.Member:
+        info = zipfile.ZipInfo(name, _EPOCH)
+        info.create_system, info.external_attr, info.compress_type = _UNIX, _FILE, zipfile.ZIP_DEFLATED
+        info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes no level before 3.13
+        hashed, size = hashlib.sha256(), 0
+        with self.archive.open(info, "w", force_zip64=True) as member:
+            for part in parts:
+                member.write(part)
+                hashed.update(part)
+                size += len(part)
+        return manifest.Member(hashed.hexdigest(), size)
+
+
+def _shipped(name: str) -> bytes:
+    found = next((place / name for place in _PLACES if (place / name).is_file()), None)
+    if found is None:
+        raise StoreError(f"schemas/{name} is missing: this installation is damaged; install it again.")
+    return found.read_bytes()
+
+
+def file_digest(path: Path) -> str:
+    """Return a file's SHA-256 in hex."""
+    with path.open("rb") as file:
+        return _file_digest(file)
+
+
+def _file_digest(file: IO[bytes] | BinaryIO) -> str:
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # a BinaryIO of a real file

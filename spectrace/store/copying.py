@@ -1,0 +1,185 @@
+"""`db copy`: everything that a log says, from one database into another, SQLite or Postgres alike.
+
+Events go as their bytes, so the digests are the same on both sides; numbers are each database's own, projections are
+made on the way. A copy that stopped is gone on with: what is there is not sent again. An episode that is being written
+is copied as far as it was committed, and a later copy goes on with it. Administrative logs come along as episodes.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from spectrace.core.admin_events import AdminCopied
+from spectrace.errors import Conflict, StoreError, UsageError
+from spectrace.store import admin, tables
+from spectrace.store.database import shown
+from spectrace.store.event_store import EpisodeRow
+from spectrace.store.outgoing import stored_lines, unfinished
+from spectrace.store.rows import Damage
+from spectrace.store.sql import SqlEventStore
+from spectrace.store.transfer import PRESENT, Arrival, insert_stored, selection_digest
+
+REFUSED = "refused"
+
+_PAGE = 200
+_ITEMS_AT_ONCE = 500
+
+Progress = Callable[[int, int], None]
+"""Told after each episode: how many are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What came of an episode. `result`: that of an `Arrival`, or refused."""
+
+    episode: str
+    result: str
+    events: int
+    losses: tuple[str, ...] = ()
+    reason: str | None = None
+    """Why it was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What came of a whole database."""
+
+    episodes: tuple[Copied, ...]
+    runs: int
+    run_items: int
+    """How many of these were not there before."""
+
+
+def copy_log(source: SqlEventStore, target: SqlEventStore, progress: Progress | None = None) -> Copy:
+    """Copy every episode, named run and dictionary; raise UsageError where both are the same database."""
+    if source.database.url == target.database.url:
+        raise UsageError(f"{shown(target.database.url)} is the database that would be copied: give another URL.")
+    _copy_dictionaries(source, target)
+    total = _count(source)
+    done: list[Copied] = []
+    new: list[Arrival] = []
+    for row in _rows(source):
+        copied, arrival = _copy_episode(source, target, row)
+        done.append(copied)
+        if arrival is not None and arrival.result != PRESENT:
+            new.append(arrival)
+        if progress is not None:
+            progress(len(done), max(total, len(done)))
+    runs, items = _copy_runs(source, target)
+    if new:
+        _on_record(source, target, new)
+    return Copy(tuple(done), runs, items)
+
+
+def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow) -> tuple[Copied, Arrival | None]:
+    lines = stored_lines(source, row.episode, row.events)
+    try:
+        arrival = insert_stored(target, row.episode, row.head, lines, source.log.blobs)
+    except (Conflict, Damage) as error:
+        return Copied(row.episode, REFUSED, row.events, (), str(error)), None
+    return Copied(row.episode, arrival.result, row.events, unfinished(row)), arrival
+
+
+def _count(source: SqlEventStore) -> int:
+    with source.database.reading() as connection:
+        return connection.scalar(sa.select(sa.func.count()).select_from(tables.episodes)) or 0
+
+
+def _rows(source: SqlEventStore) -> Iterator[EpisodeRow]:
+    """Yield the episodes in the order in which they began, administrative logs first."""
+    column, after = tables.episodes.c.number, None
+    while True:
+        query = tables.episodes.select().order_by(column).limit(_PAGE)
+        if after is not None:
+            query = query.where(column > after)
+        with source.database.reading() as connection:
+            page = connection.execute(query).all()
+        if not page:
+            return
+        yield from (source.episode_row(row) for row in page)
+        after = page[-1].number
+
+
+def _copy_dictionaries(source: SqlEventStore, target: SqlEventStore) -> None:
+    """Rows are packed anew, but a dictionary that the source holds may be asked for by name."""
+    theirs, ours = _dictionaries(source), _dictionaries(target)
+    different = sorted(number for number in theirs.keys() & ours.keys() if theirs[number].digest != ours[number].digest)
+    if different:
+        raise StoreError(f"dictionary {different[0]} is another one in the target: one of the two was altered.")
+    missing = [row._asdict() for number, row in theirs.items() if number not in ours]
+    if missing:
+        with target.database.writing(durable=False) as connection:
+            connection.execute(tables.dictionaries.insert(), missing)
+
+
+def _dictionaries(store: SqlEventStore) -> dict[int, "sa.Row[Any]"]:
+    with store.database.reading() as connection:
+        return {row.id: row for row in connection.execute(tables.dictionaries.select())}
+
+
+def _copy_runs(source: SqlEventStore, target: SqlEventStore) -> tuple[int, int]:
+    """Copy named runs and their items; return how many of each are new."""
+    runs, items = 0, 0
+    with source.database.reading() as connection:
+        theirs = connection.execute(tables.runs.select().order_by(tables.runs.c.id)).all()
+    for row in theirs:
+        number, is_new = _run(target, row)
+        runs += is_new
+        items += _items(source, target, row.id, number)
+    return runs, items
+
+
+def _run(target: SqlEventStore, row: "sa.Row[Any]") -> tuple[int, bool]:
+    column = tables.runs.c
+    values = {name: value for name, value in row._asdict().items() if name != "id"}
+    with target.database.writing(durable=True) as connection:
+        insert = target.database.insert(tables.runs).values(values).on_conflict_do_nothing(index_elements=["name"])
+        number = connection.execute(insert.returning(column.id)).scalar_one_or_none()
+        there = connection.execute(tables.runs.select().where(column.name == row.name)).one()
+    if (there.kind, there.selection_digest, there.settings) != (row.kind, row.selection_digest, row.settings):
+        raise Conflict(
+            f"the run {row.name!r} is in the target already with another kind, selection or settings. Episodes were "
+            "copied, runs from this one on were not."
+        )
+    return there.id, number is not None
+
+
+def _items(source: SqlEventStore, target: SqlEventStore, theirs: int, ours: int) -> int:
+    column, after, new = tables.run_items.c, 0, 0
+    while True:
+        query = tables.run_items.select().where(column.run == theirs, column.id > after).order_by(column.id)
+        with source.database.reading() as connection:
+            page = connection.execute(query.limit(_ITEMS_AT_ONCE)).all()
+        if not page:
+            return new
+        values = [{name: value for name, value in row._asdict().items() if name != "id"} for row in page]
+        with target.database.writing(durable=True) as connection:
+            mine = [{**value, "run": ours} for value in values]
+            insert = target.database.insert(tables.run_items).values(mine).on_conflict_do_nothing()
+            new += len(connection.execute(insert.returning(column.id)).all())
+        after = page[-1].id
+
+
+def _on_record(source: SqlEventStore, target: SqlEventStore, new: list[Arrival]) -> None:
+    with source.database.reading() as connection:
+        epoch = admin.current(connection)
+    admin.record(
+        target,
+        AdminCopied(
+            by=admin.operator(),
+            spectrace=admin.VERSION,
+            source=_name(source),
+            source_digest=None,
+            episodes=len(new),
+            selection_digest=selection_digest(new),
+            source_epoch=None if epoch is None else epoch.told,
+        ),
+    )
+
+
+def _name(source: SqlEventStore) -> str:
+    """Return the other database's file name, or its URL without credentials."""
+    url = source.database.url
+    return source.database.path.name if source.database.sqlite else shown(url.set(username=None, password=None))

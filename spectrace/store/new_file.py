@@ -1,0 +1,65 @@
+"""A new file that is there whole or not at all: written beside its place, flushed, then renamed into it."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from spectrace.errors import UsageError
+
+_DATABASE = b"SQLite format 3\0"
+
+
+@contextmanager
+def new_file(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
+    """Lend a file to write; it gets its name on leaving without an error. Nothing is replaced unless `force`."""
+    _check(target, force)
+    try:
+        number, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}.") from error
+    partial = Path(name)
+    try:
+        with os.fdopen(number, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.chmod(0o666 & ~_umask())
+        _check(target, force)
+        partial.replace(target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            partial.unlink()
+        raise
+    _flush_directory(target.parent)
+
+
+def _check(target: Path, force: bool) -> None:  # noqa: FBT001 - passed on
+    if not target.exists() and not target.is_symlink():
+        return
+    if not force:
+        raise UsageError(f"{target} is there already: give another name with -o, or --force to replace it.")
+    if target.is_dir():
+        raise UsageError(f"{target} is a directory; a file name was expected.")
+    with target.open("rb") as file:
+        if file.read(len(_DATABASE)) == _DATABASE:
+            raise UsageError(f"{target} is a database, which --force does not replace: give another name with -o.")
+
+
+def _umask() -> int:
+    """Return the process's mask; the system only tells it to who sets it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _flush_directory(directory: Path) -> None:
+    """Keep the name, too, through a power cut; systems that cannot open a directory keep it their own way."""
+    with suppress(OSError):
+        number = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

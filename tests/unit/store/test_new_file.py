@@ -1,0 +1,73 @@
+import sqlite3
+
+import pytest
+
+from spectrace.errors import UsageError
+from spectrace.store.new_file import new_file
+
+
+def test_a_file_has_its_name_once_it_is_whole(tmp_path):
+    target = tmp_path / "a.zip"
+    with new_file(target) as file:
+        file.write(b"whole")
+        before = target.exists()
+
+    assert (before, target.read_bytes(), list(tmp_path.iterdir())) == (False, b"whole", [target])
+
+
+def test_what_fails_leaves_nothing(tmp_path):
+    def half():
+        with new_file(tmp_path / "a.zip") as file:
+            file.write(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path):
+    target = tmp_path / "a.zip"
+    target.write_bytes(b"old")
+    with pytest.raises(UsageError, match="--force to replace it"), new_file(target):
+        pass
+    kept = target.read_bytes()
+    with new_file(target, force=True) as file:
+        file.write(b"new")
+
+    assert (kept, target.read_bytes()) == (b"old", b"new")
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
+    target = tmp_path / "a.zip"
+    with pytest.raises(UsageError, match="is there already"), new_file(target):
+        target.write_bytes(b"somebody else's")
+
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"somebody else's"]
+
+
+def test_a_database_is_not_replaced_even_by_force(tmp_path):
+    connection = sqlite3.connect(tmp_path / "log.db")
+    connection.execute("CREATE TABLE t (x)")
+    connection.close()
+
+    with pytest.raises(UsageError, match="is a database"), new_file(tmp_path / "log.db", force=True):
+        pass
+
+
+def test_a_directory_is_no_file_name(tmp_path):
+    with pytest.raises(UsageError, match="is a directory"), new_file(tmp_path, force=True):
+        pass
+
+
+def test_a_place_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(UsageError, match="cannot be written: No such file"), new_file(tmp_path / "no" / "a.zip"):
+        pass
+
+
+def test_others_may_read_it_as_any_new_file(tmp_path):
+    (tmp_path / "other").write_bytes(b"")
+    with new_file(tmp_path / "a.zip"):
+        pass
+
+    assert (tmp_path / "a.zip").stat().st_mode == (tmp_path / "other").stat().st_mode
