@@ -1,7 +1,8 @@
 """How bytes lie in a row: raw, zstd, or zstd with a fixed, shipped dictionary; the row's `codec` says which.
 
-The dictionary holds generic envelope text only (one trained on users' data would hold their text), has a number, and
-never changes: old rows need it. A database keeps the ones it uses, so the file can be read on its own.
+A dictionary holds made-up text only (one trained on users' data would hold their text), has a number, and never
+changes: old rows need it. A database keeps the ones it uses, so the file can be read on its own. From dictionary 2 on
+frames lie without zstd's 4 magic bytes, which say nothing that the codec does not.
 """
 
 import threading
@@ -18,12 +19,21 @@ ZSTD = 1
 DICTIONARY = 100
 """codec = DICTIONARY + the dictionary's number."""
 
-CURRENT = 1
-"""Number of the dictionary that new bodies are packed with; `training` says how it was made."""
+BODIES = 2
+BLOBS = 3
+CURRENT = (BODIES, BLOBS)
+"""Numbers of the dictionaries that new rows are packed with; `training` says how they were made."""
+_FIRST_WITHOUT_MAGIC = 2
 
 _LEVEL = 3
 """Levels above gain 4 to 9 % for 2 to 10 times the time (measured)."""
-_WORTH_TRYING = 64
+_PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
+    _LEVEL,
+    format=zstandard.FORMAT_ZSTD1_MAGICLESS,
+    write_dict_id=False,  # the codec names it: 4 bytes a frame
+)
+_DAMAGE = (zstandard.ZstdError, MemoryError)
+"""What unpacking raises: a damaged frame may claim any length."""
 _PER_THREAD = threading.local()
 
 
@@ -39,12 +49,12 @@ def dictionary(number: int) -> bytes:
 
 def pack_body(data: bytes) -> tuple[int, bytes]:
     """Return (codec, bytes) of an event's body."""
-    return _smaller(DICTIONARY + CURRENT, _compressor(CURRENT).compress(data), data)
+    return _smaller(DICTIONARY + BODIES, _compressor(BODIES).compress(data), data)
 
 
 def pack_blob(data: bytes) -> tuple[int, bytes]:
-    """Return (codec, bytes) of a blob: texts of any kind, so no dictionary."""
-    return _smaller(ZSTD, _compressor(0).compress(data), data) if len(data) >= _WORTH_TRYING else (RAW, data)
+    """Return (codec, bytes) of a blob: a text of any kind."""
+    return _smaller(DICTIONARY + BLOBS, _compressor(BLOBS).compress(data), data)
 
 
 def unpack(codec: int, data: bytes) -> bytes:
@@ -52,11 +62,9 @@ def unpack(codec: int, data: bytes) -> bytes:
     if codec == RAW:
         return data
     try:
-        return _decompressor(0 if codec == ZSTD else codec - DICTIONARY).decompress(data)
-    except zstandard.ZstdError as error:
-        raise StoreError(
-            f"the stored bytes (codec {codec}) cannot be unpacked ({error}): they were altered or damaged."
-        ) from error
+        return _decompressor(codec).decompress(data)
+    except _DAMAGE as error:
+        raise _damaged(codec, error) from error
 
 
 def unpack_all(codec: int, packed: Iterable[bytes]) -> list[bytes]:
@@ -64,9 +72,9 @@ def unpack_all(codec: int, packed: Iterable[bytes]) -> list[bytes]:
     if codec == RAW:
         return list(packed)
     try:
-        return list(map(_decompressor(0 if codec == ZSTD else codec - DICTIONARY).decompress, packed))
-    except zstandard.ZstdError as error:
-        raise StoreError(f"stored bytes (codec {codec}) cannot be unpacked ({error}): altered or damaged.") from error
+        return list(map(_decompressor(codec).decompress, packed))
+    except _DAMAGE as error:
+        raise _damaged(codec, error) from error
 
 
 def unpack_head(codec: int, data: bytes, size: int) -> bytes:
@@ -74,11 +82,16 @@ def unpack_head(codec: int, data: bytes, size: int) -> bytes:
     if codec == RAW:
         return data[:size]
     try:
-        return _decompressor(0 if codec == ZSTD else codec - DICTIONARY).stream_reader(data).read(size)
-    except zstandard.ZstdError as error:
-        raise StoreError(
-            f"the stored bytes (codec {codec}) cannot be unpacked ({error}): they were altered or damaged."
-        ) from error
+        return _decompressor(codec).stream_reader(data).read(size)
+    except _DAMAGE as error:
+        raise _damaged(codec, error) from error
+
+
+def _damaged(codec: int, error: Exception) -> StoreError:
+    return StoreError(
+        f"the stored bytes (codec {codec}) cannot be unpacked ({str(error) or 'too long'}): they were altered or "
+        "damaged."
+    )
 
 
 def _smaller(codec: int, packed: bytes, data: bytes) -> tuple[int, bytes]:
@@ -89,18 +102,25 @@ def _compressor(number: int) -> zstandard.ZstdCompressor:
     """Return this thread's compressor: the objects are not thread-safe and dear to make."""
     held: dict[int, zstandard.ZstdCompressor] = _PER_THREAD.__dict__.setdefault("compressors", {})
     if number not in held:
-        trained = None
-        if number:
-            trained = zstandard.ZstdCompressionDict(dictionary(number))
-            trained.precompute_compress(level=_LEVEL)
-        # The row's codec names the dictionary: 4 bytes saved in each frame.
-        held[number] = zstandard.ZstdCompressor(level=_LEVEL, dict_data=trained, write_dict_id=False)
+        held[number] = zstandard.ZstdCompressor(compression_params=_PARAMETERS, dict_data=_prepared(number))
     return held[number]
 
 
-def _decompressor(number: int) -> zstandard.ZstdDecompressor:
+@cache
+def _prepared(number: int) -> zstandard.ZstdCompressionDict:
+    """Return a dictionary made ready, once for all threads: its tables take some 0.8 MB."""
+    prepared = zstandard.ZstdCompressionDict(dictionary(number))
+    prepared.precompute_compress(compression_params=_PARAMETERS)
+    return prepared
+
+
+def _decompressor(codec: int) -> zstandard.ZstdDecompressor:
+    """Return this thread's decompressor for a codec."""
     held: dict[int, zstandard.ZstdDecompressor] = _PER_THREAD.__dict__.setdefault("decompressors", {})
-    if number not in held:
-        trained = zstandard.ZstdCompressionDict(dictionary(number)) if number else None
-        held[number] = zstandard.ZstdDecompressor(dict_data=trained)
-    return held[number]
+    if codec not in held:
+        number = codec - DICTIONARY
+        held[codec] = zstandard.ZstdDecompressor(
+            dict_data=None if codec == ZSTD else zstandard.ZstdCompressionDict(dictionary(number)),
+            format=zstandard.FORMAT_ZSTD1_MAGICLESS if number >= _FIRST_WITHOUT_MAGIC else zstandard.FORMAT_ZSTD1,
+        )
+    return held[codec]

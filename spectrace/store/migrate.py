@@ -18,8 +18,6 @@ from spectrace.store.backup import Backup, take
 from spectrace.store.database import Database, parse_url, shown
 from spectrace.store.revisions import head
 
-_CURRENT_DICTIONARY = tables.dictionaries.c.id == compression.CURRENT
-
 
 @dataclass(frozen=True, slots=True)
 class Upgraded:
@@ -81,7 +79,7 @@ def migrate_copy(path: Path) -> list[str]:
         with database.writing(durable=False) as connection:
             missing = triggers.restore_triggers(connection)
             revisions.run(connection)
-            _keep_dictionary(connection)
+            _keep_dictionaries(database, connection)
         return missing
     finally:
         database.close()
@@ -102,7 +100,7 @@ def _create(database: Database) -> None:
     with database.writing(durable=True) as connection:
         admin.lock(connection)
         revisions.run(connection)
-        _keep_dictionary(connection)
+        _keep_dictionaries(database, connection)
         if admin.current(connection) is None:
             admin.open_epoch(connection, "created")
 
@@ -114,7 +112,7 @@ def _upgrade(database: Database, backup: Backup | None) -> Upgraded:
         before = revisions.of(connection) or head()
         missing = tuple(triggers.restore_triggers(connection))
         revisions.run(connection)
-        _keep_dictionary(connection)
+        _keep_dictionaries(database, connection)
         done = Upgraded(before, head(), missing, backup)
         if before != head() or missing:
             admin.append(connection, _record(done))
@@ -134,10 +132,10 @@ def _record(done: Upgraded) -> AdminUpgraded:
 
 
 def _check_guarded(database: Database) -> None:
-    """Refuse to write where events could be changed; lay the dictionary that rows are packed with beside them."""
+    """Refuse to write where events could be changed; lay the dictionaries that rows are packed with beside them."""
     with database.reading() as connection:
         missing = triggers.missing_triggers(connection)
-        held = connection.scalar(sa.select(tables.dictionaries.c.id).where(_CURRENT_DICTIONARY))
+        dictionaries = _missing_dictionaries(connection)
     if missing:
         raise StoreError(
             f"{shown(database.url)} is not append-only any more: the triggers {', '.join(missing)} are missing, "
@@ -145,9 +143,9 @@ def _check_guarded(database: Database) -> None:
             "tells whether events were changed, "
             f"`spectrace db upgrade --db {shown(database.url)}` puts the triggers back and makes a note of it."
         )
-    if held is None:
+    if dictionaries:
         with database.writing(durable=True) as connection:
-            _keep_dictionary(connection)
+            _keep_dictionaries(database, connection)
 
 
 def _no_log(database: Database) -> str:
@@ -196,10 +194,15 @@ def _table_names(database: Database) -> list[str]:
         return sa.inspect(connection).get_table_names()
 
 
-def _keep_dictionary(connection: sa.Connection) -> None:
-    """Lay the dictionary that rows are packed with beside them."""
-    data = compression.dictionary(compression.CURRENT)
-    row = {"id": compression.CURRENT, "digest": hashlib.sha256(data).digest(), "bytes": data}
-    held = connection.scalar(sa.select(tables.dictionaries.c.id).where(_CURRENT_DICTIONARY))
-    if held is None:
-        connection.execute(tables.dictionaries.insert(), row)
+def _missing_dictionaries(connection: sa.Connection) -> list[int]:
+    """Return the numbers of the dictionaries that new rows need and the database does not hold."""
+    held = set(connection.scalars(sa.select(tables.dictionaries.c.id)))
+    return [number for number in compression.CURRENT if number not in held]
+
+
+def _keep_dictionaries(database: Database, connection: sa.Connection) -> None:
+    """Lay the dictionaries that rows are packed with beside them; those of older rows stay."""
+    for number in _missing_dictionaries(connection):
+        data = compression.dictionary(number)
+        row = {"id": number, "digest": hashlib.sha256(data).digest(), "bytes": data}
+        connection.execute(database.insert(tables.dictionaries).on_conflict_do_nothing(), row)

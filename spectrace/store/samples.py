@@ -1,4 +1,4 @@
-"""Made-up episodes that hold every event type: for `conformance`, and what the compression dictionary was trained on.
+"""Made-up episodes that hold every event type: for `conformance`, and what dictionary 1 was trained on.
 
 Their words are drawn at random, so that nothing but the envelope repeats: a dictionary learns field names, closed sets
 of values and the shapes of ids and digests, and no text of anybody's.
@@ -30,8 +30,8 @@ from spectrace.core.types import (
 from spectrace.store.event_store import Pending
 
 EPOCH_US = 1_700_000_000_000_000
-# A copy on purpose: the shipped dictionary is trained on these samples, which must not follow later vocabularies.
-_CATEGORIES = (
+# A copy on purpose: dictionaries are trained on these samples, which must not follow later vocabularies.
+CATEGORIES = (
     "wrong_tool",
     "wrong_arguments",
     "premature",
@@ -46,7 +46,7 @@ _CATEGORIES = (
 
 def sample_episode(seed: int, segments: int = 4) -> list[e.Body]:
     """Return a plausible episode's bodies, from `episode.started` to `episode.ended`; equal for equal arguments."""
-    return _Sample(random.Random(seed)).bodies(segments)  # noqa: S311 - reproducible, not secret
+    return Sample(random.Random(seed)).bodies(segments)  # noqa: S311 - reproducible, not secret
 
 
 def pending(bodies: Sequence[e.Body], first: int = 0) -> list[Pending]:
@@ -55,13 +55,16 @@ def pending(bodies: Sequence[e.Body], first: int = 0) -> list[Pending]:
 
 
 @dataclass(slots=True)
-class _Sample:
+class Sample:
+    """One episode in the making; `rehearsal` makes the same events in other words."""
+
     random: random.Random
     made: list[e.Body] = field(default_factory=list)
     history: list[Message] = field(default_factory=list)
     writes: int = 0
 
     def bodies(self, segments: int) -> list[e.Body]:
+        """Return the whole episode."""
         tools = tuple(self.tool(effect) for effect in (Effect.READ, Effect.READ, Effect.WRITE, Effect.WRITE))
         self.made.append(self.started(tools))
         self.opening()
@@ -90,32 +93,41 @@ class _Sample:
 
     @property
     def last(self) -> int:
+        """The number of the newest event."""
         return len(self.made) - 1
 
     def words(self, count: int) -> str:
+        """Return that many words."""
         letters = "abcdefghijklmnopqrstuvwxyz"
         return " ".join("".join(self.random.choices(letters, k=self.random.randint(2, 9))) for _ in range(count))
 
     def text(self, most: int) -> str:
+        """Return at most that many words."""
         return self.words(self.random.randint(1, most))
 
     def name(self) -> str:
+        """Return a name."""
         return self.words(2).replace(" ", "_")
 
     def digest(self) -> str:
+        """Return the digest of something."""
         return text_digest(self.words(3))
 
     def us(self) -> int:
+        """Return a duration."""
         return self.random.randint(900, 20_000_000)
 
     def tool(self, effect: Effect) -> ToolSpec:
+        """Return a tool."""
         schema = {"type": "object", "properties": {self.name(): {"type": "string"}}, "required": [self.name()]}
         return ToolSpec(self.name(), self.text(12), json.dumps(schema), effect, "declared", external=False)
 
     def action(self, tool: str) -> Call:
+        """Return a call of the tool."""
         return Call(tool, json.dumps({self.name(): self.text(2), self.name(): self.random.randint(1, 9999)}))
 
     def started(self, tools: tuple[ToolSpec, ...]) -> e.EpisodeStarted:
+        """Begin the episode."""
         environment = EnvironmentFacts(
             name=self.name(),
             package="spectrace",
@@ -155,6 +167,7 @@ class _Sample:
         )
 
     def opening(self) -> None:
+        """Reset the environment, which opens the dialogue."""
         self.made.append(e.ResetRequested(seed=self.random.randint(0, 2**31)))
         self.history = [Message("system", self.words(150)), Message("user", self.text(40))]
         self.made.append(
@@ -169,6 +182,7 @@ class _Sample:
         )
 
     def ask(self, role: str, who: str, position: str, answer: Message) -> int:
+        """Ask a model; return the event's number."""
         asked = e.GenerateRequested(
             role=role,
             who=who,
@@ -200,6 +214,7 @@ class _Sample:
         return request
 
     def segment(self, segment: int, tools: tuple[ToolSpec, ...]) -> None:
+        """Draft reads and a write, review them, then commit or repair."""
         reads = self.random.randint(1, 3)
         for index in range(1, reads + 1):
             self.step(segment, index, tools[index % 2])
@@ -230,6 +245,7 @@ class _Sample:
             self.act(f"s{segment}.{reads + 1}", held, "write", f"verdict:{verdict}")
 
     def draft(self, segment: int, index: int, tool: ToolSpec) -> Call:
+        """Draft a call."""
         action, position = self.action(tool.name), f"s{segment}.{index}"
         said = Message("assistant", self.text(20), (ToolCall(position, action.tool, action.arguments),))
         request = self.ask("drafter", "weak", position, said)
@@ -248,10 +264,12 @@ class _Sample:
         return action
 
     def step(self, segment: int, index: int, tool: ToolSpec) -> None:
+        """Draft a read and execute it."""
         action = self.draft(segment, index, tool)
         self.act(f"s{segment}.{index}", action, "read", "read")
 
     def act(self, position: str, action: Action, effect: str, authority: str) -> None:
+        """Execute an action."""
         tool = action.tool if isinstance(action, Call) else None
         self.made.append(
             e.ActRequested(
@@ -283,8 +301,9 @@ class _Sample:
         self.history.append(Message("tool", content, (), position))
 
     def verdict(self, segment: int, reads: int, replacement: ToolSpec | None) -> int:
+        """Review the segment; return the event's number."""
         action = None if replacement is None else self.action(replacement.name)
-        category = None if action is None else self.random.choice(_CATEGORIES)
+        category = None if action is None else self.random.choice(CATEGORIES)
         raw = json.dumps({"verdict": "accept"} if action is None else {"verdict": "reject", "category": category})
         review = self.ask("reviewer", "strong", f"s{segment}", Message("assistant", raw))
         self.made.append(

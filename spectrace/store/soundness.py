@@ -5,7 +5,7 @@ What each episode holds, link by link, is `spectrace verify`'s to say.
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -22,6 +22,9 @@ from spectrace.store.triggers import missing_triggers
 _REFERENCE = re.compile(rb'"\$blob":"sha256:([0-9a-f]{64})"')
 _BATCH = 2000
 
+Problem = tuple[str | None, str | None]
+"""What is wrong, and what is worth knowing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -35,19 +38,28 @@ class Finding:
 def check(url: str, *, blobs: bool = True) -> list[Finding]:
     """Check everything, chains apart: those are `spectrace verify`'s. `blobs` unpacks every event."""
     with opened(url) as evidence, reading(evidence.url) as connection:
-        return [
-            *([Finding("revision", None, evidence.note)] if evidence.note is not None else []),
-            Finding("integrity", _integrity(connection)),
-            Finding("triggers", _triggers(list(evidence.lacking) or missing_triggers(connection))),
-            Finding("keys", _keys(connection)),
-            Finding("types", _types(connection)),
-            Finding("dictionary", _dictionary(connection)),
-            Finding("flush", _flush(connection)),
-            Finding("epochs", *_epochs(connection, begun=evidence.note is None)),
-            Finding("events", _events(connection)),
-            *([Finding("blobs", None, _blobs(connection))] if blobs else []),
-            Finding("projections", _projections(connection)),
-        ]
+        looks: dict[str, Callable[[], Problem]] = {
+            "integrity": lambda: (_integrity(connection), None),
+            "triggers": lambda: (_triggers(list(evidence.lacking) or missing_triggers(connection)), None),
+            "keys": lambda: (_keys(connection), None),
+            "types": lambda: (_types(connection), None),
+            "dictionary": lambda: (_dictionary(connection), None),
+            "flush": lambda: (_flush(connection), None),
+            "epochs": lambda: _epochs(connection, begun=evidence.note is None),
+            "events": lambda: (_events(connection), None),
+            **({"blobs": lambda: (None, _blobs(connection))} if blobs else {}),
+            "projections": lambda: (_projections(connection), None),
+        }
+        older = [Finding("revision", None, evidence.note)] if evidence.note is not None else []
+        return older + [Finding(name, *_looked(look)) for name, look in looks.items()]
+
+
+def _looked(look: Callable[[], Problem]) -> Problem:
+    """Return what was found; a damaged file may not let itself be looked at."""
+    try:
+        return look()
+    except sa.exc.DatabaseError as error:
+        return f"cannot be checked: {error.orig}", None
 
 
 @contextmanager
@@ -96,12 +108,13 @@ def _types(connection: sa.Connection) -> str | None:
 
 
 def _dictionary(connection: sa.Connection) -> str | None:
-    used = sa.select(tables.events.c.codec).where(tables.events.c.codec >= compression.DICTIONARY).distinct()
+    columns = (tables.events.c.codec, tables.blobs.c.codec)
+    used = sa.union(*(sa.select(column).where(column >= compression.DICTIONARY) for column in columns))
     held = {compression.DICTIONARY + number for number in connection.scalars(sa.select(tables.dictionaries.c.id))}
     missing = sorted(set(connection.scalars(used)) - held)
     if missing:
         named = ", ".join(str(codec - compression.DICTIONARY) for codec in missing)
-        return f"dictionary {named} is missing, and events are packed with it: only this spectrace can unpack them"
+        return f"dictionary {named} is missing, and rows are packed with it: only this spectrace can unpack them"
     for number, digest, data in connection.execute(sa.select(tables.dictionaries)):
         try:
             shipped = compression.dictionary(number)

@@ -54,7 +54,7 @@ def test_a_renumbered_type_is_found(url):
 def test_another_dictionary_is_found(url):
     change(url, "UPDATE dictionaries SET bytes = digest")
 
-    assert problems(url) == {"dictionary": "dictionary 1 is not the one that was shipped"}
+    assert problems(url) == {"dictionary": "dictionary 2 is not the one that was shipped"}
 
 
 def test_old_and_missing_summaries_are_found(url):
