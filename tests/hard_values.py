@@ -124,8 +124,9 @@ def record_steps(store: EventStore, weak: Sequence[object], strong: Sequence[obj
     """Record an episode of these drafts; the strong model says `strong` first, then accepts everything."""
     said = list(strong)
     task, calls = given.pop("task", TASK), given.pop("calls", "json")
+    environment = given.pop("environment", None) or open_desk()
     clients = {
         "weak": ScriptedModel([*weak, Finish("done")], calls=calls),
         "strong": ScriptedModel(lambda _: said.pop(0) if said else accept(), name="strong"),
     }
-    return asyncio.run(record(task, open_desk(), clients, SpecAgent(k=100), store, **given))
+    return asyncio.run(record(task, environment, clients, SpecAgent(k=100), store, **given))

@@ -323,15 +323,22 @@ class Database:
             raise StoreError(explain(self.url, str(error))) from error
 
     def _engine(self, *, writing: bool) -> sa.Engine:
+        """Make an engine; parameters, which are what was recorded, stay out of errors and their tracebacks."""
         if not self.sqlite:
             isolation = "READ COMMITTED" if writing else "AUTOCOMMIT"
-            return sa.create_engine(self.url, isolation_level=isolation, connect_args={"connect_timeout": 10})
+            return sa.create_engine(
+                self.url, isolation_level=isolation, connect_args={"connect_timeout": 10}, hide_parameters=True
+            )
         self._file_lock = TurnLock(self.path.with_name(self.path.name + ".lock"), BUSY_S)
         if not writing:
             return sa.create_engine(
-                "sqlite://", creator=self._connect, poolclass=sa.QueuePool, isolation_level="AUTOCOMMIT"
+                "sqlite://",
+                creator=self._connect,
+                poolclass=sa.QueuePool,
+                isolation_level="AUTOCOMMIT",
+                hide_parameters=True,
             )
-        engine = sa.create_engine("sqlite://", creator=self._connect, poolclass=StaticPool)
+        engine = sa.create_engine("sqlite://", creator=self._connect, poolclass=StaticPool, hide_parameters=True)
         # The driver begins nothing by itself (isolation_level None): a write takes its lock at once or waits for it.
         sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
         return engine
