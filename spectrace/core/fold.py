@@ -128,14 +128,10 @@ class Episode:
 
     def segment(self, index: int) -> FoldedSegment:
         """Return the segment of that number, opened if it is new; a foreign log may come back to an earlier one."""
-        if not self.segments or self.segments[-1].index < index:
-            self.segments.append(FoldedSegment(index, self.history))
-        elif self.segments[-1].index != index:
-            earlier = [segment for segment in self.segments if segment.index == index]
-            if earlier:
-                return earlier[-1]
-            self.segments.append(FoldedSegment(index, self.history))
-        return self.segments[-1]
+        if index not in self._by_index:
+            self._by_index[index] = FoldedSegment(index, self.history)
+            self.segments.append(self._by_index[index])
+        return self._by_index[index]
 
 
 def fold(events: Iterable[Event]) -> Episode:
