@@ -120,6 +120,7 @@ class Episode:
     ended_at: int | None = None
     events: int = 0
     last_at: int = 0
+    _by_index: dict[int, FoldedSegment] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def totals(self) -> Totals:
