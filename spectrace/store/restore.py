@@ -131,11 +131,29 @@ def _old(target: Path) -> _Old | None:
     """Look at the file that stands there; its write-ahead log is folded into it."""
     if not target.exists():
         return None
-    epoch = _epoch(target)
+    log, kept = target.with_name(target.name + "-wal"), free_name(target, stamp(), "wal")
+    if log.exists():
+        copied(log, kept)
+    try:
+        epoch = _epoch(target)
+        if kept.exists() and kept.stat().st_size and not log.exists() and _is_damaged(target):
+            kept.rename(log)  # SQLite throws away a log that it cannot fold in
+    finally:
+        kept.unlink(missing_ok=True)
     return _Old(free_name(target, stamp(), "replaced"), file_digest(target), epoch)
 
 
+def _is_damaged(target: Path) -> bool:
+    try:
+        with peeking(target) as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM sqlite_schema")
+    except sa.exc.DatabaseError:
+        return True
+    return False
+
+
 def _epoch(target: Path) -> EpochHead | None:
+    """Return the administrative log's head, having made sure that nobody else has the file open."""
     engine = sa.create_engine("sqlite://", creator=lambda: _alone(target), poolclass=sa.NullPool)
     try:
         with engine.connect() as connection:
