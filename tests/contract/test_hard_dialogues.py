@@ -203,13 +203,13 @@ def large_blobs(store) -> int:
 
 
 def test_an_error_of_the_database_tells_nothing_of_what_was_to_be_written(database_url):
-    secret = "payload-that-is-nobodys-business\ud835"  # a blob, and too short to be compressed
+    private = "payload-that-is-nobodys-business\ud835"  # a blob, and too short to be compressed
     store = open_store(database_url)
     writer = store.create("ep", sample_episode(1)[0], EPOCH_US)
     with store.database.writing(durable=False) as connection:
         connection.exec_driver_sql("DROP TABLE blobs")
     said = next(body for body in sample_episode(1) if isinstance(body, ActCompleted))
-    odd = replace(said, observation=Observation(secret))
+    odd = replace(said, observation=Observation(private))
     with pytest.raises(StoreError) as caught:
         writer.append([Pending(1, "", EPOCH_US, odd)], durable=False)
     store.close()
