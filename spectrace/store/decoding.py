@@ -12,15 +12,11 @@ import orjson
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn
 
-from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body, Event, Unknown
+from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body
 from spectrace.core.types import Action, Effect, Message, Role
-from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.codec import ACTIONS, Lifted, is_action
 from spectrace.store.rows import Damage
-from spectrace.store.upcasts import upcast
-
-CLASSES: Mapping[str, type[Body]] = {cls.TYPE: cls for cls in TYPE_NUMBERS}
-"""Type name -> the class of its newest version."""
+from spectrace.store.upcasts import UPCASTS, newest, upcast
 
 
 def parse(body: bytes) -> object:
@@ -44,41 +40,28 @@ def parse_all(bodies: Sequence[bytes | None]) -> list[object]:
 
 def known(type_: str, version: int) -> type[Body] | None:
     """Return the class that reads this type and version, if this spectrace has it."""
-    cls = CLASSES.get(type_)
-    return cls if cls is not None and 1 <= version <= cls.VERSION else None
+    return _READABLE.get((type_, version))
 
 
-def decode(cls: type[Body], version: int, lifted: Lifted, value: object) -> Body:
+def decode(cls: type[Body], version: int, lifted: Lifted, value: object, type_: str | None = None) -> Body:
     """Return the typed body of a resolved value: header fields joined, brought up to the newest version.
 
-    The value is used up: header fields are put into it.
+    The value is used up: header fields are put into it. `type_` is the recorded name, where the class has another now.
     """
+    type_ = cls.TYPE if type_ is None else type_
+    old = type_ != cls.TYPE or version != cls.VERSION
     try:
         body = cast("dict[str, object]", value)
-        for name in _LIFTED[cls]:
+        for name in HEADER_FIELDS if old else _LIFTED[cls]:
             body.setdefault(name, getattr(lifted, name))
-        return _DECODER.structure(upcast(cls.TYPE, version, cls.VERSION, body), cls)
+        return _DECODER.structure(upcast(type_, version, body) if old else body, cls)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise Damage(f"{cls.TYPE} version {version} cannot be read: {error!r}. It was altered or damaged.") from error
+        raise Damage(f"{type_} version {version} cannot be read: {error!r}. It was altered or damaged.") from error
 
 
 def message_of(value: object) -> Message:
     """Return one message of a resolved value."""
     return _DECODER.structure(value, Message)
-
-
-def typed(event: Event) -> Body:
-    """Return the event's body, insisting on a type; raise NewerSchema naming the version that would be needed."""
-    if not isinstance(event.body, Unknown):
-        return event.body
-    body, cls = event.body, CLASSES.get(event.body.type)
-    if cls is not None and body.version <= cls.VERSION:
-        raise StoreError(f"event {event.seq} ({body.type}) of {event.episode} was erased, or leans on one that was.")
-    known_to = f"version {cls.VERSION}" if cls else "no such type"
-    raise NewerSchema(
-        f"event {event.seq} of {event.episode} is {body.type} version {body.version}; this spectrace knows {known_to}. "
-        "Read it with the spectrace that wrote it, or a newer one."
-    )
 
 
 def _decoder() -> Converter:
@@ -119,4 +102,7 @@ def _decoder() -> Converter:
 _LIFTED: Mapping[type[Body], tuple[str, ...]] = {
     cls: tuple(field.name for field in fields(cls) if field.name in HEADER_FIELDS) for cls in TYPE_NUMBERS
 }
+_READABLE: dict[tuple[str, int], type[Body]] = {(cls.TYPE, cls.VERSION): cls for cls in TYPE_NUMBERS}
+"""(type, version) -> the class that reads it, itself or by upcasts."""
+_READABLE |= {old: _READABLE[newest(*old)] for old in UPCASTS}
 _DECODER = _decoder()

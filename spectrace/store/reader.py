@@ -140,7 +140,7 @@ class EpisodeReader:
     def _body(self, one: _Read, row: Row) -> Body | Unknown:
         if one.cls is None or one.value is None:
             return _unknown(row)
-        return decode(one.cls, row.version, row.lifted, self._spelled(one))
+        return decode(one.cls, row.version, row.lifted, self._spelled(one), row.type)
 
     def _spelled(self, one: _Read) -> object:
         """Return the body with the messages of its prompt."""

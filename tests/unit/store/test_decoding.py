@@ -1,15 +1,18 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 
-from spectrace.core.events import Event, ResetRequested, ToolsChanged, Unknown
+from spectrace.core.events import ResetRequested, ToolsChanged
 from spectrace.core.types import Effect
-from spectrace.errors import NewerSchema, StoreError
+from spectrace.errors import StoreError
+from spectrace.store import decoding
 from spectrace.store.blobs import TextReferences, resolved
 from spectrace.store.codec import BodyEncoder, Lifted
-from spectrace.store.decoding import decode, known, parse, typed
+from spectrace.store.decoding import decode, known, parse
 from spectrace.store.messages import MessageWriter
 from spectrace.store.samples import sample_episode
-
-RESET = ResetRequested(seed=1)
+from spectrace.store.upcasts import Step, upcast
 
 
 def test_an_enum_comes_back_as_one():
@@ -43,17 +46,32 @@ def test_other_types_and_versions_are_not_known(type_, version):
     assert known(type_, version) is None
 
 
-def test_insisting_on_a_type_names_the_version_that_would_be_needed():
-    event = Event("ep", 4, "", 1, Unknown("verdict.given", 7, "{}"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateReset:
+    """`reset.requested`, version 1, after two versions more: renamed, its seed a list, the header's tool in use."""
 
-    with pytest.raises(NewerSchema, match=r"event 4 of ep is verdict\.given version 7; this spectrace knows version 1"):
-        typed(event)
-
-
-def test_insisting_on_an_erased_event_says_so():
-    with pytest.raises(StoreError, match="was erased"):
-        typed(Event("ep", 4, "", 1, Unknown("verdict.given", 1, "null")))
+    TYPE: ClassVar[str] = "state.reset"
+    VERSION: ClassVar[int] = 3
+    seeds: tuple[int, ...]
+    tool: str | None
 
 
-def test_a_typed_event_gives_its_body():
-    assert typed(Event("ep", 4, "", 1, RESET)) == RESET
+STEPS = {
+    ("reset.requested", 1): Step("reset.requested", 2, lambda old: {**old, "seeds": [old["seed"]]}),
+    ("reset.requested", 2): Step("state.reset", 3, lambda old: {"seeds": old["seeds"] * 2, "tool": old["tool"]}),
+}
+
+
+def test_an_old_version_is_decoded_as_the_newest_over_a_rename(monkeypatch):
+    monkeypatch.setattr(decoding, "upcast", lambda *one: upcast(*one, STEPS))
+    monkeypatch.setitem(decoding._LIFTED, StateReset, ("tool",))
+
+    assert decode(StateReset, 1, Lifted(tool="t"), {"seed": 4}, "reset.requested") == StateReset(seeds=(4, 4), tool="t")
+    assert decode(StateReset, 3, Lifted(tool="t"), {"seeds": [4]}) == StateReset(seeds=(4,), tool="t")
+
+
+def test_an_old_version_that_is_damaged_is_named_as_it_was_recorded(monkeypatch):
+    monkeypatch.setattr(decoding, "upcast", lambda *one: upcast(*one, STEPS))
+
+    with pytest.raises(StoreError, match=r"reset\.requested version 1 cannot be read: KeyError\('seed'\)"):
+        decode(StateReset, 1, Lifted(), {}, "reset.requested")

@@ -11,12 +11,12 @@ import sqlalchemy as sa
 
 from spectrace.core.digest import body_proof, first_link, link_over
 from spectrace.core.events import Event, ResetRequested, Unknown
+from spectrace.core.versions import require_readable
 from spectrace.errors import Conflict, NewerSchema, StoreError
 from spectrace.store import tables
 from spectrace.store.blobs import references
 from spectrace.store.compression import RAW
 from spectrace.store.database import Database, parse_url
-from spectrace.store.decoding import typed
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -131,14 +131,14 @@ def test_an_unknown_type_is_kept_shown_and_exported_with_equal_bytes(store):
     assert b'"future.thing",1,7' in stored.header
 
 
-def test_a_newer_version_of_a_known_type_is_unknown_until_asked_for_as_typed(store):
+def test_a_newer_version_of_a_known_type_is_unknown_and_refused_where_it_is_interpreted(store):
     begun(store).close()
     insert_raw(store, 3, None, 9, b'{"seed":"text now"}')
     event = list(store.read("ep1"))[1]
 
     assert event.body == Unknown("reset.requested", 9, '{"seed":"text now"}')
     with pytest.raises(NewerSchema, match=r"reset\.requested version 9"):
-        typed(event)
+        require_readable(event)
 
 
 def test_fields_that_are_not_known_stay_in_the_stored_bytes(store):
