@@ -144,7 +144,7 @@ def dumped(url: str, pg_dump: str, schema: str) -> bytes:
     """Return the schema as SQL that one `execute` runs, its name left open as {schema}."""
     options = ["--no-owner", "--no-privileges", "--no-comments", "--rows-per-insert=200", f"--schema={schema}"]
     done = subprocess.run([pg_dump, *options, url], check=True, capture_output=True)
-    lines = [line for line in done.stdout.decode().splitlines() if not line.startswith(_LEFT_OUT)]
+    lines = [line for line in done.stdout.decode().split("\n") if not line.startswith(_LEFT_OUT)]
     return re.sub(rf"\b{schema}\b", "{schema}", "\n".join(lines)).encode()
 
 
