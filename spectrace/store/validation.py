@@ -81,7 +81,7 @@ def oracle(schema: Schema) -> Draft202012Validator:
 
 def violation(schema: Schema, header: Sequence[object], value: object) -> SchemaViolation:
     """Return the error that says what was expected, what was found, and where."""
-    error = best_match(oracle(schema).iter_errors({"header": list(header), "body": value}))
+    error = best_match(oracle(schema).iter_errors({"header": list(header), "body": _lists(value)}))
     episode, seq, _, type_, version = (*header, *[None] * 5)[:5]
     where = f"event {seq} of {episode} ({type_} version {version}) does not fit its schema"
     if error is None:
@@ -184,6 +184,17 @@ def _found(error: ValidationError) -> str:
             return f"{len(instance)}"
         case _:
             return _short(instance)
+
+
+def _lists(value: object) -> object:
+    """Return the value with lists for its tuples, which the oracle would not take for arrays."""
+    match value:
+        case dict():
+            return {key: _lists(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_lists(item) for item in value]
+        case _:
+            return value
 
 
 def _short(value: object) -> str:

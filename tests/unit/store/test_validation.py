@@ -106,6 +106,13 @@ def test_the_error_says_what_to_do():
         check("act.completed", 1, HEADER, {})
 
 
+def test_a_tuple_is_an_array():
+    body = {"tools": ({"name": "t"},), "tools_digest": "sha256:" + "0" * 64}
+
+    with pytest.raises(SchemaViolation, match=r"body\.tools\[0\]: expected a field 'description' and a field"):
+        check("tools.changed", 1, ["ep", 3, "", "tools.changed", 1, 1, None, None, None, None], body)
+
+
 def test_a_long_value_is_shown_cut():
     with pytest.raises(SchemaViolation) as said:
         check("act.completed", 1, HEADER, {**BODY, "source": "secret " * 10_000})
