@@ -5,11 +5,15 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
 from spectrace.audit.answers import Filters
+from spectrace.audit.queries import Reader, open_reader
+from spectrace.cli.console import say
+from spectrace.config import database_url
 from spectrace.errors import UsageError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -20,6 +24,10 @@ db_option = click.option(
     metavar="URL",
     help="The log: sqlite:///FILE, a path or postgresql://... [default: SPECTRACE_DB, spectrace.toml, spectrace.db]",
 )
+output_option = click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The file to write."
+)
+force_option = click.option("--force", is_flag=True, help="Replace the file if it is there.")
 
 STATUSES = ("completed", "truncated", "failed", "interrupted", "running", "unknown")
 _AGO = re.compile(r"(\d+)([smhdw])")
@@ -42,6 +50,11 @@ _FILTERS: Mapping[str, Decorator] = {
     ),
     "until": click.option("--until", metavar="TIME", help="Started before."),
 }
+
+
+def reading(db: str | None) -> Reader:
+    """Open the log that `--db` names, to read it; of evidence that is not read in place, say which and its digest."""
+    return open_reader(database_url(db), told=say)
 
 
 def filter_options(*, without: tuple[str, ...] = ()) -> Decorator:
