@@ -5,7 +5,7 @@ salts it, links it into the episode's chain and commits. `durable` asks for a fl
 the commit survives the process but perhaps not the machine.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -44,6 +44,12 @@ class StoredEvent:
     """Canonical body, decompressed."""
     salt: bytes | None
     link: bytes
+
+
+Link = tuple[int, str, bytes, bytes | None, bytes | None, bytes]
+"""A stored event made ready to be verified, without a look into its bytes: seq, type, header, body, salt, link.
+
+A bare tuple: a named one costs as much as a hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,14 @@ class EventStore(Protocol):
 
     def stored(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[StoredEvent]:
         """Yield an episode's events as their bytes."""
+        ...
+
+    def links(self, episode: str) -> Iterator[list[Link]]:
+        """Yield an episode's events as the chain covers them, a batch at a time, for verification."""
+        ...
+
+    def blobs(self, digests: set[str]) -> Mapping[str, bytes]:
+        """Return those blobs that are there, not checked against their digests."""
         ...
 
     def blob(self, digest: str) -> bytes | None:

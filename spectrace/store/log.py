@@ -5,6 +5,7 @@ between batches. What is asked decides what is read: `parsed` fetches no text ou
 in their places, both as plain JSON; `batches` are the rows that typed events and the chain are made from.
 """
 
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ from spectrace.store.codec import Lifted
 from spectrace.store.compression import unpack, unpack_all
 from spectrace.store.database import Database, shown
 from spectrace.store.decoding import parse_all
+from spectrace.store.event_store import Link
+from spectrace.store.links import links_of
 from spectrace.store.names import Names
 from spectrace.store.reader import EpisodeReader
 from spectrace.store.rows import Damage, Row, unreadable
@@ -25,7 +28,11 @@ from spectrace.store.statements import SEQ_MASK, key
 from spectrace.store.texts import Head
 
 _BATCH = 500
+_LINKS = 2_000
+"""Rows at once where whole episodes are hashed."""
 _BEYOND = SEQ_MASK + 1
+_Episode = namedtuple("_Episode", [column.name for column in tables.episodes.columns])  # type: ignore[misc] # noqa: PYI024 - made of the table
+_EPISODE = f"SELECT {', '.join(_Episode._fields)} FROM episodes WHERE episode = ?"  # noqa: S608 - our own names
 _ROW = "key, type, tool, lane, version, at, effect, authority, outcome, codec, payload, salt, link"
 _ROWS = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"  # noqa: S608 - our own names
 _CALLS_BEFORE = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? AND type = ? ORDER BY key DESC LIMIT ?"  # noqa: S608 - as above
@@ -52,15 +59,15 @@ class LogReader:
         """Read through `database`, spelling numbers with `names`."""
         self._database = database
         self._names = names
+        self._mark = "?" if database.sqlite else "%s"
 
-    def episode(self, episode: str) -> "sa.Row[Any]":
+    def episode(self, episode: str) -> Any:
         """Return an episode's row of `episodes`."""
-        query = tables.episodes.select().where(tables.episodes.c.episode == episode)
         with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None:
+            found = self._ask(connection, _EPISODE, (episode,))
+        if not found:
             raise self._not_found(episode)
-        return row
+        return _Episode(*found[0])
 
     def number(self, episode: str) -> int:
         """Return an episode's number in this database."""
@@ -102,6 +109,21 @@ class LogReader:
             if damage is not None:
                 raise damage
             if len(found) < _BATCH:
+                return
+            first = found[-1][0] + 1
+
+    def links(self, episode: str) -> Iterator[list[Link]]:
+        """Yield an episode's events as the chain covers them, a batch at a time, up to one that cannot be read."""
+        first, beyond = self._keys(self.number(episode), 0, _BEYOND)
+        while True:
+            with self._database.reading() as connection:
+                found = self._ask(connection, _ROWS, (first, beyond, _LINKS))
+                links, damage = self._linked(connection, episode, found)
+            if links:
+                yield links
+            if damage is not None:
+                raise damage
+            if len(found) < _LINKS:
                 return
             first = found[-1][0] + 1
 
@@ -174,8 +196,7 @@ class LogReader:
             return rows, None
 
     def _rows(self, connection: sa.Connection, found: _Found) -> list[Row]:
-        types = {type_: self._names.type_name(connection, type_) for type_ in {row[1] for row in found}}
-        tools = {tool: self._names.tool_name(connection, tool) for tool in {row[2] for row in found}}
+        types, tools = self._spelled(connection, found)
         bodies, new = _bodies([(row[9], row[10]) for row in found]), tuple.__new__  # half the time of NamedTuple's own
         return [
             new(
@@ -190,6 +211,29 @@ class LogReader:
             )
         ]
 
+    def _linked(self, connection: sa.Connection, episode: str, found: _Found) -> tuple[list[Link], StoreError | None]:
+        """Return the links up to the first that cannot be read, and why."""
+        try:
+            bodies = _bodies([(row[9], row[10]) for row in found])
+            return links_of(episode, found, bodies, *self._spelled(connection, found)), None
+        except StoreError as error:
+            if len(found) == 1:
+                return [], unreadable(episode, found[0][0] & SEQ_MASK, error)
+        links: list[Link] = []
+        for row in found:
+            one, damage = self._linked(connection, episode, [row])
+            if damage is not None:
+                return links, damage
+            links += one
+        return links, None
+
+    def _spelled(self, connection: sa.Connection, found: _Found) -> tuple[dict[int, str], dict[int | None, str | None]]:
+        """Return the names of the types and tools of some rows."""
+        return (
+            {type_: self._names.type_name(connection, type_) for type_ in {row[1] for row in found}},
+            {tool: self._names.tool_name(connection, tool) for tool in {row[2] for row in found}},
+        )
+
     def _named(self, connection: sa.Connection, key_: int) -> str:
         number = key_ >> tables.SEQ_BITS
         named = self._ask(connection, "SELECT episode FROM episodes WHERE number = ?", (number,))
@@ -197,7 +241,7 @@ class LogReader:
 
     def _ask(self, connection: sa.Connection, text: str, values: tuple[object, ...]) -> _Found:
         if not self._database.sqlite:
-            return connection.exec_driver_sql(text.replace("?", "%s"), values).all()
+            return connection.exec_driver_sql(text.replace("?", self._mark), values).all()
         # SQLAlchemy's result costs a third of what 60 events do, and SQLite loses no connection that it would notice.
         cursor = connection.connection.cursor()
         try:

@@ -13,7 +13,7 @@ from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateR
 from spectrace.errors import Conflict, EpisodeNotFound, StoreError
 from spectrace.store.blobs import TextReferences, digest_bytes
 from spectrace.store.codec import BodyEncoder
-from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Pending, StoredEvent
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Link, Pending, StoredEvent
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import check_run_id, not_found
 from spectrace.store.reader import EpisodeReader
@@ -142,6 +142,15 @@ class MemoryEventStore:
         """Yield an episode's events as their bytes."""
         for row in self._log(episode).rows[start:stop]:
             yield row.stored(episode)
+
+    def links(self, episode: str) -> Iterator[list[Link]]:
+        """Yield an episode's events as the chain covers them."""
+        rows = self._log(episode).rows
+        yield [(row.seq, row.type, row.header(episode), row.body, row.salt, row.link) for row in rows]
+
+    def blobs(self, digests: set[str]) -> dict[str, bytes]:
+        """Return those blobs that are there."""
+        return self._fetch(digests)
 
     def blob(self, digest: str) -> bytes | None:
         """Return the bytes of a blob, or None."""

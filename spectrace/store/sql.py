@@ -24,8 +24,7 @@ from spectrace.store.codec import BodyEncoder
 from spectrace.store.commits import ROWS, Append, CommitQueue, taken
 from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
-from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Pending, StoredEvent
-from spectrace.store.links import Link
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Link, Pending, StoredEvent
 from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_found
