@@ -116,6 +116,8 @@ def _upgrade(database: Database, backup: Backup | None) -> Upgraded:
         done = Upgraded(before, head(), missing, backup)
         if before != head() or missing:
             admin.append(connection, _record(done))
+        elif admin.current(connection) is None:
+            admin.open_epoch(connection, "upgraded")
         return done
 
 

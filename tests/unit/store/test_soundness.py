@@ -1,10 +1,14 @@
+import sqlite3
+
 import pytest
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
+from spectrace.store.migrate import upgrade
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
+from tests.migrations.populated import sqlite_file
 
 BODIES = sample_episode(1)
 
@@ -80,3 +84,108 @@ def test_a_damaged_sqlite_file_is_found(tmp_path):
 def test_there_is_nothing_to_check_where_there_is_no_database(tmp_path):
     with pytest.raises(StoreError, match="there is no database"):
         check(str(tmp_path / "none.db"))
+
+
+def test_what_is_worth_knowing_is_noted(url):
+    notes = {finding.check: finding.note for finding in check(url)}
+
+    assert "is the current one of 1, 1 records" in notes["epochs"]
+    assert notes["blobs"] is None
+
+
+def test_a_blob_that_no_event_names_is_counted_and_no_problem(url):
+    change(
+        url,
+        "INSERT INTO blobs (digest, length, codec, bytes) SELECT link, 1, 0, salt FROM events "
+        "WHERE key = (SELECT max(key) FROM events)",
+    )
+
+    assert problems(url) == {}
+    assert {finding.check: finding.note for finding in check(url)}["blobs"] == "1 are named by no event"
+
+
+def test_events_without_an_episode_are_found(tmp_path):
+    url = str(tmp_path / "log.db")
+    recorded(url)
+    around_the_guards(url, "DELETE FROM summaries", *CHILDREN, "DELETE FROM episodes WHERE episode = 'ep1'")
+
+    assert problems(url)["events"] == (
+        f"{len(BODIES)} events have no episode, the first is number 1, event 0: somebody deleted its row"
+    )
+
+
+def test_rows_whose_parent_is_gone_are_found(tmp_path):
+    url = str(tmp_path / "log.db")
+    recorded(url)
+    around_the_guards(url, "DELETE FROM episodes WHERE episode = 'ep1'")
+
+    assert "summaries without episodes" in problems(url)["keys"]
+
+
+def test_an_episode_hidden_as_an_epoch_is_found(tmp_path):
+    url = str(tmp_path / "log.db")
+    recorded(url)
+    around_the_guards(url, "UPDATE episodes SET number = -1 WHERE episode = 'ep1'")
+
+    assert "somebody hid an episode" in problems(url)["epochs"]
+
+
+def test_a_run_in_an_epochs_place_is_found(tmp_path):
+    url = str(tmp_path / "log.db")
+    recorded(url)
+    around_the_guards(
+        url,
+        "UPDATE episodes SET number = -1 WHERE episode = 'ep1'",
+        "INSERT INTO epochs (number) VALUES (-1)",
+        "DROP TRIGGER events_no_update",
+        "UPDATE events SET key = key - 2097152 WHERE key >= 1048576",
+    )
+
+    assert problems(url)["epochs"] == "the epochs numbered -1 do not begin with admin.opened"
+
+
+def test_a_missing_epoch_is_found_and_an_upgrade_begins_one(url):
+    change(url, "DELETE FROM epochs")
+    found = problems(url)["epochs"]
+    upgrade(url)
+
+    assert "no epoch was begun" in found
+    assert "no epoch" not in problems(url)["epochs"]
+
+
+def test_a_missing_dictionary_is_found(tmp_path):
+    url = str(tmp_path / "log.db")
+    recorded(url)
+    around_the_guards(url, "DELETE FROM dictionaries")
+
+    assert "is missing, and rows are packed with it" in problems(url)["dictionary"]
+
+
+def test_an_older_log_is_checked_in_a_copy_and_its_lost_triggers_are_found(tmp_path):
+    path = sqlite_file("0001", tmp_path / "log.db")
+    around_the_guards(str(path), "DROP TRIGGER events_no_update")
+    found = {finding.check: finding for finding in check(str(path))}
+
+    assert "at revision 0001: a temporary copy is read" in found["revision"].note
+    assert "events_no_update" in found["triggers"].problem
+    assert [name for name, one in found.items() if one.problem] == ["triggers"]
+
+
+CHILDREN = ("DELETE FROM segments", "DELETE FROM actions", "DELETE FROM search")
+
+
+def recorded(path):
+    store = open_store(path)
+    writer = store.create("ep1", BODIES[0], EPOCH_US)
+    writer.append(pending(BODIES)[1:], durable=True)
+    writer.close()
+    store.close()
+
+
+def around_the_guards(path, *statements):
+    """Change the file as whoever has it can: foreign keys are off unless asked for."""
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
