@@ -114,6 +114,14 @@ def test_a_column_changed_is_found(log, attacker, name, value):
     assert found(log) == (INVALID, OBSERVED)
 
 
+def test_an_episode_filed_under_another_ones_id_is_found(log, attacker):
+    attacker.execute(EPISODES.update().where(EPISODES.c.number == 1).values(episode="other"))
+    attacker.commit()
+    result = verify_episode(log, "other")
+
+    assert (result.result, result.first_bad_seq) == (INVALID, 0)
+
+
 def test_two_events_in_each_others_place_are_found(log, attacker):
     first, second, aside = OBSERVED, OBSERVED + 1, 1 << 19
     for old, new in ((first, aside), (second, first), (aside, second)):
