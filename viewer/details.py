@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from spectrace.audit.queries import EventDetail, Reader
+from spectrace.core.digest import text_bytes
 from spectrace.core.types import Message
 from viewer import source
 from viewer.literal import block, clock, inline
@@ -137,13 +138,13 @@ def _whole(episode: str, seq: int) -> bytes:
 
 
 def _long(episode: str, seq: int, number: int) -> bytes:
-    """Return a long text, exactly; a lone surrogate as WTF-8 writes it."""
+    """Return a long text exactly as its bytes: those of a program's output that is no UTF-8 too; half a pair as WTF-8."""
     with source.reader() as reader:
         detail = reader.event(episode, seq)
     body: Json = json.loads(detail.body)
     long: list[LongText] = []
     _cut(_without(body, "messages") if detail.type == "generate.requested" else body, "", long)
-    return long[number].text.encode("utf-8", "surrogatepass")
+    return text_bytes(long[number].text)[0]
 
 
 def _cut(value: Json, path: str, long: list[LongText]) -> Json:
