@@ -138,7 +138,7 @@ def _whole(episode: str, seq: int) -> bytes:
 
 
 def _long(episode: str, seq: int, number: int) -> bytes:
-    """Return a long text exactly as its bytes: those of a program's output that is no UTF-8 too; half a pair as WTF-8."""
+    """Return a long text as its exact bytes: of an output that is no UTF-8 those printed; half a pair as WTF-8."""
     with source.reader() as reader:
         detail = reader.event(episode, seq)
     body: Json = json.loads(detail.body)
