@@ -124,7 +124,7 @@ def _segment(segment: FoldedSegment, reasoning: dict[int, str | None], ledger: S
         "status": verdict.status if verdict else None,
         "cause": verdict.cause if verdict else None,
         "category": verdict.category if verdict else None,
-        "reason": verdict.reason if verdict else None,
+        "reason": verdict.reason if verdict and verdict.decision != "accept" else None,
         "rejected_tool": _tool(rejected.step.action) if rejected else None,
         "rejected_action": action_text(rejected.step.action) if rejected else None,
         "draft_reasoning": reasoning.get(rejected.request) if rejected and rejected.request is not None else None,
@@ -170,7 +170,10 @@ def _deed(deed: Deed) -> Values:
 
 
 def _search_text(episode: Episode, segments: Sequence[Values]) -> str:
-    """Return what people look for in many episodes: the task, what was rejected and why, how it ended."""
+    """Return what people look for in many episodes: the task, what was rejected and why, how it ended.
+
+    Not why something was accepted: nobody looks for that, and it was a tenth of a database.
+    """
     ended = episode.ended
     parts = [episode.started.task.id, episode.started.task.request]
     parts += [cast("str", item[name]) for item in segments for name in ("reason", "rejected_action") if item[name]]

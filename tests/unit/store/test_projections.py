@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import Event, OutcomeSettled
+from spectrace.core.events import Event, OutcomeSettled, VerdictGiven
 from spectrace.store import projections, tables
 from spectrace.store.event_store import Pending
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -78,6 +78,17 @@ def test_a_rejection_is_a_segment_with_its_reason_and_its_repair(store):
     assert (segment["decision"], segment["category"], segment["reason"]) == ("reject", verdict.category, verdict.reason)
     assert segment["rejected_action"].startswith(segment["rejected_tool"] + " {")
     assert segment["repair_action"] == projections.action_text(repair.actions[0])
+
+
+def test_why_a_segment_was_accepted_is_not_copied(store):
+    said = "it follows rule seven to the letter"
+    bodies = [replace(body, reason=said) if isinstance(body, VerdictGiven) else body for body in BODIES]
+    written(store, bodies)
+
+    found = rows(store)
+    reasons = {(row["decision"], row["reason"]) for row in found["segments"]}
+    assert reasons == {("accept", None), ("reject", said)}
+    assert found["search"][0]["text"].count(said) == sum(row["decision"] == "reject" for row in found["segments"])
 
 
 def test_the_ledger_holds_what_may_change_state(store):
