@@ -2,6 +2,11 @@ import sqlite3
 
 import pytest
 
+from spectrace.store.backup import file_digest
+from spectrace.store.revisions import head
+from tests.damage import damage
+from tests.migrations.populated import sqlite_file
+
 
 def test_upgrade_makes_a_database_and_then_has_nothing_to_do(line):
     first, second = line.items("db", "upgrade"), line.items("db", "upgrade")
@@ -71,3 +76,40 @@ def test_a_database_of_a_newer_version_is_refused_with_what_to_do(line, episode)
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert "newer spectrace" in result.stderr
+
+
+def test_a_dry_run_says_what_would_run_and_changes_nothing(line, tmp_path):
+    sqlite_file("0001", tmp_path / "spectrace.db")
+    (item,) = line.items("db", "upgrade", "--dry-run")
+    said = line("db", "upgrade", "--dry-run").stdout
+
+    assert (item["from"], item["to"], item["backup"]) == ("0001", head(), True)
+    assert item["revisions"][0]["revision"] == "0002"
+    assert any("CREATE TABLE epochs" in statement for statement in item["statements"])
+    assert "Would copy the file first." in said
+    assert [path.name for path in tmp_path.iterdir()] == ["spectrace.db"]
+
+
+def test_an_upgrade_says_where_the_backup_is_and_its_digest(line, tmp_path):
+    sqlite_file("0001", tmp_path / "spectrace.db")
+    said = line("db", "upgrade").stdout
+    (backup,) = tmp_path.glob("*.backup")
+
+    assert backup.name in said.replace("\n", "")
+    assert file_digest(backup) in said
+
+
+def test_no_backup_is_made_on_request(line, tmp_path):
+    sqlite_file("0001", tmp_path / "spectrace.db")
+    (item,) = line.items("db", "upgrade", "--no-backup")
+
+    assert (item["backup"], item["backup_digest"]) == (None, None)
+    assert not list(tmp_path.glob("*.backup"))
+
+
+def test_an_episode_that_cannot_be_rebuilt_makes_the_answer_incomplete(line, episode):
+    damage("spectrace.db", "DELETE FROM events WHERE key & 1048575 = 20")
+    line("db", "upgrade")
+    result = line("db", "rebuild")
+
+    assert (result.exit_code, f"Incomplete: {episode} has 46 events" in result.stderr) == (3, True)

@@ -1,11 +1,13 @@
 import os
 import shutil
 import sqlite3
+import threading
 
 import pytest
 
 from spectrace.errors import MissingExtra, NewerSchema, StoreError, UsageError
-from spectrace.store import migrate, revisions
+from spectrace.store import admin, migrate, revisions
+from spectrace.store.lock import TurnLock
 from spectrace.store.migrate import Upgraded
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
@@ -79,6 +81,48 @@ def test_an_upgrade_keeps_every_event_and_backs_up_sqlite(written, newer_package
     assert (done.before, done.after) == (HEAD, "later")
     assert stored(written) == before
     assert (done.backup is not None) == written.startswith("sqlite")
+
+
+def test_no_backup_is_made_where_none_is_wanted(url, newer_package, tmp_path):
+    open_store(url).close()
+    newer_package()
+    done = migrate.upgrade(url, backup=False)
+
+    assert (done.after, done.backup) == ("later", None)
+    assert not list(tmp_path.glob("*.backup"))
+
+
+def test_nobody_writes_between_the_backup_and_the_upgrade(url, newer_package, monkeypatch):
+    open_store(url).close()
+    newer_package()
+    database = migrate.Database(migrate.parse_url(url), read_only=False)
+    taken = migrate.take
+
+    def meanwhile(*given):
+        made = taken(*given)
+        with pytest.raises(OSError, match="could not be acquired"):
+            TurnLock(database.path.with_name("log.db.lock"), 0.05).__enter__()
+        return made
+
+    monkeypatch.setattr(migrate, "take", meanwhile)
+    done = migrate.upgrade(url)
+    database.close()
+
+    assert done.backup is not None
+
+
+def test_two_who_make_a_database_at_once_make_one_epoch(database_url):
+    stores: list[object] = []
+    threads = [threading.Thread(target=lambda: stores.append(open_store(database_url))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    epochs = {tuple(admin.episodes(store.database)) for store in stores}
+    for store in stores:
+        store.close()
+
+    assert (len(stores), len(epochs), len(epochs.pop())) == (4, 1, 1)
 
 
 def test_a_backup_restores_the_log(url, newer_package, monkeypatch, tmp_path):

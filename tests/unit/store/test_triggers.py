@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
+from spectrace.store import admin, revisions
 from spectrace.store.database import parse_url
 from spectrace.store.migrate import upgrade
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -166,6 +167,15 @@ BROKEN = {
     ],
 }
 
+HARMLESS_ON_POSTGRES = {
+    "events_append_only": "CREATE OR REPLACE FUNCTION spectrace_append_only() RETURNS trigger LANGUAGE plpgsql "
+    "AS 'BEGIN RETURN NEW; END'",
+    "events_no_truncate": "CREATE OR REPLACE TRIGGER events_no_truncate AFTER TRUNCATE ON events "
+    "FOR EACH STATEMENT EXECUTE FUNCTION spectrace_append_only()",
+    "episodes_session_user": "CREATE OR REPLACE TRIGGER episodes_session_user BEFORE INSERT ON episodes "
+    "FOR EACH ROW WHEN (false) EXECUTE FUNCTION spectrace_session_user()",
+}
+
 
 def test_triggers_that_are_not_as_they_should_be_are_put_back_and_named(written, client):
     for statement in BROKEN[client.dialect.name]:
@@ -180,3 +190,41 @@ def test_triggers_that_are_not_as_they_should_be_are_put_back_and_named(written,
     assert missing_triggers(client) == []
     with pytest.raises(sa.exc.DBAPIError, match="append-only"):
         client.execute(sa.text("DELETE FROM events"))
+
+
+@pytest.mark.parametrize("name", list(HARMLESS_ON_POSTGRES))
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_trigger_that_only_looks_right_is_named_and_put_right(written, client, name):
+    client.execute(sa.text(HARMLESS_ON_POSTGRES[name]))
+    client.commit()
+
+    assert name in missing_triggers(client)
+    client.commit()
+    upgrade(written)
+    assert missing_triggers(client) == []
+
+
+def test_nothing_is_written_to_a_log_that_is_not_append_only_and_reading_goes_on(written, client):
+    name = missing_name(client)
+    client.execute(sa.text(f"DROP TRIGGER {name}" + ("" if client.dialect.name == "sqlite" else " ON events")))
+    client.commit()
+    with pytest.raises(StoreError, match=f"not append-only any more: the triggers {name} .* `spectrace db upgrade"):
+        open_store(written)
+    reader = open_store(written, read_only=True)
+    found = len(list(reader.stored("ep1")))
+    reader.close()
+
+    assert found > 0
+
+
+def test_triggers_put_back_are_on_record(written, client):
+    name = missing_name(client)
+    client.execute(sa.text(f"DROP TRIGGER {name}" + ("" if client.dialect.name == "sqlite" else " ON events")))
+    client.commit()
+    upgrade(written)
+    store = open_store(written)
+    *_, last = store.read(admin.episodes(store.database)[0])
+    store.close()
+
+    assert (last.body.from_revision, last.body.to_revision) == (revisions.head(), revisions.head())
+    assert last.body.triggers == (name,)
