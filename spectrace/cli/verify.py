@@ -1,15 +1,20 @@
 """`spectrace verify`: whether episodes are intact by their own account."""
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import click
 
 from spectrace.audit.answers import Filters
-from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyResult, verify_episode
+from spectrace.audit.bundles import verify_bundle
+from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyResult
+from spectrace.audit.verifying import verify_all
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import chosen, episodes_argument
+from spectrace.store.bundle_reader import is_zip
 
 _COLUMNS = (
     Column("episode"),
@@ -25,24 +30,50 @@ _UNKNOWN = 3
 @click.command()
 @episodes_argument
 @filter_options()
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes, where the log is large. [default: one a core]"
+)
 @db_option
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, episodes: Sequence[str], db: str | None, *, filters: Filters, every: bool, as_json: bool
+    ctx: click.Context,
+    episodes: Sequence[str],
+    jobs: int | None,
+    db: str | None,
+    *,
+    filters: Filters,
+    every: bool,
+    as_json: bool,
 ) -> None:
-    """Say whether episodes are intact by their own account, from the stored bytes."""
-    with reading(db) as reader:
-        names = chosen(reader, episodes, every, filters)
-        if every and filters == Filters():
-            names += reader.administrative()  # what was done to the database is evidence too
-        results = [verify_episode(reader.store, name) for name in names]
+    """Say whether episodes, or those of a bundle, are intact by their own account, from the stored bytes."""
+    bundles = [name for name in episodes if is_zip(Path(name))]
+    results = [result for name in bundles for result in _bundle(Path(name))]
+    if len(bundles) < len(episodes) or not bundles or every or filters != Filters():
+        with reading(db) as reader:
+            names = chosen(reader, [name for name in episodes if name not in bundles], every, filters)
+            if every and filters == Filters():
+                names += reader.administrative()  # what was done to the database is evidence too
+            with console.progress() as progress:
+                told = partial(_show_progress, progress)
+                results += verify_all(reader.store, names, jobs, told)
     if as_json:
         document.write("verify", [item(one) for one in results])
     else:
         show(results)
     found = {one.result for one in results}
     ctx.exit(1 if INVALID in found else 0 if found <= {CONSISTENT} else _UNKNOWN)
+
+
+def _show_progress(progress: console.Progress, done: int, total: int) -> None:
+    if total > 1:
+        progress.show("verify", (f"{done:,} of {total:,} episodes verified", "dim"))
+
+
+def _bundle(path: Path) -> Sequence[VerifyResult]:
+    found = verify_bundle(path)
+    console.say(f"{path} is a bundle, read as it lies. SHA-256 {found.sha256}.")
+    return found.results
 
 
 def show(results: Sequence[VerifyResult]) -> None:

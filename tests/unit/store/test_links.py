@@ -37,6 +37,5 @@ def test_links_are_given_up_to_one_that_cannot_be_read(store):
         found = []
 
         with pytest.raises(log.StoreError, match=r"event 10 of ep1 cannot be read: .* altered or damaged"):
-            for links in store.links("ep1"):
-                found += links
+            found.extend(link for links in store.links("ep1") for link in links)
         assert [link[0] for link in found] == list(range(10))
