@@ -69,6 +69,12 @@ def test_it_says_its_version(spectrace):
     assert spectrace.run("--version").stdout.split()[-1] == version("spectrace")
 
 
+def test_it_prints_the_schema_of_an_event(spectrace):
+    (item,) = items(spectrace.run("schema", "verdict.given", "--json"))
+
+    assert item["schema"] == json.loads((ROOT / "schemas" / "events" / "verdict.given.v1.json").read_text())
+
+
 def test_it_makes_a_database(spectrace):
     (spectrace.directory / "new.db").touch()
     spectrace.run("db", "upgrade", "--db", "sqlite:///new.db")

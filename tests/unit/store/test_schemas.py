@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from spectrace.core.digest import header_bytes
 from spectrace.core.events import TYPE_NUMBERS, Body, GenerateRequested, ResetRequested
 from spectrace.core.types import Message
 from spectrace.errors import UsageError
@@ -45,10 +47,19 @@ def test_each_schema_is_itself_valid(cls):
     Draft202012Validator.check_schema(schema_of(cls))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(list(TYPE_NUMBERS)).flatmap(bodies))
 def test_what_the_encoder_writes_fits_the_closed_schema(body):
     Draft202012Validator(closed(schema_of(type(body)))).validate(stored(body))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(list(TYPE_NUMBERS)).flatmap(bodies))
+def test_what_the_encoder_writes_is_rfc_8785(body):
+    lifted, data = BodyEncoder(TextReferences()).encode(body, MessageWriter())[:2]
+    header = header_bytes("ep", 3, "0.1", body.TYPE, body.VERSION, 1_700_000_000_000_000, *lifted)
+
+    assert (rfc8785.dumps(json.loads(data)), rfc8785.dumps(json.loads(header))) == (data, header)
 
 
 @pytest.mark.slow
