@@ -44,7 +44,8 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         episode=row.episode,
         started_at=row.started_at,
         ended_at=row.ended_at,
-        status=ended.outcome if ended is not None else UNKNOWN if row.state == "ended" else row.state,
+        # An end that the row does not know is no end: the episode was saved from a damaged file, with a gap before it.
+        status=row.state if row.ended_at is None else ended.outcome if ended is not None else UNKNOWN,
         end_reason=ended.reason if ended is not None else None,
         env=started.environment.name if started else _UNREAD,
         task=started.task.id if started else _UNREAD,

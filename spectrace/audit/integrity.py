@@ -10,10 +10,11 @@ at one by one, to name the first bad event.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from typing import Protocol
 
 import orjson
 
@@ -22,7 +23,7 @@ from spectrace.core.digest import digest, first_link
 from spectrace.core.events import AdminOpened, EpisodeEnded, EpisodeStarted, OutcomeSettled
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import references
-from spectrace.store.event_store import EpisodeRow, EventStore, Link
+from spectrace.store.event_store import EpisodeRow, Link
 from spectrace.store.texts import MARK
 
 INVALID, CONSISTENT, UNKNOWN = "invalid", "consistent", "unknown"
@@ -82,7 +83,27 @@ class _Check:
         return self.seq > 0 and self.ended is None and not self.administrative
 
 
-def verify_episode(store: EventStore, episode: str) -> VerifyResult:
+class Verifiable(Protocol):
+    """What is asked of a store, or of a bundle (see `event_store.EventStore`, whose words these are)."""
+
+    def row(self, episode: str) -> EpisodeRow:
+        """Return an episode's row."""
+        ...
+
+    def links(self, episode: str) -> Iterator[list[Link]]:
+        """Yield an episode's events as the chain covers them."""
+        ...
+
+    def blobs(self, digests: set[str]) -> Mapping[str, bytes]:
+        """Return those blobs that are there, not checked against their digests."""
+        ...
+
+    def blob(self, digest: str) -> bytes | None:
+        """Return the bytes of a blob by its digest, or None where it is missing."""
+        ...
+
+
+def verify_episode(store: Verifiable, episode: str) -> VerifyResult:
     """Check one episode from its stored bytes; `episode` is its whole id. Raises EpisodeNotFound only."""
     return Verifier(store).verify(episode)
 
@@ -90,7 +111,7 @@ def verify_episode(store: EventStore, episode: str) -> VerifyResult:
 class Verifier:
     """Checks the episodes of one store; a blob that several of them use is checked once."""
 
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: Verifiable) -> None:
         """Read from `store`."""
         self._store = store
         self._whole: set[str] = set()

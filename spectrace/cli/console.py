@@ -239,6 +239,11 @@ def status_span(status: str) -> Span:
     return status, style
 
 
+def arrival_span(result: str) -> Span:
+    """Return what came of an episode from elsewhere, in its colour."""
+    return result, {"stored": "good", "grew": "good", "present": "dim"}.get(result, "bad")
+
+
 class Progress:
     """Lines on stderr that change in place; on a pipe, nothing but what `note` says."""
 

@@ -3,19 +3,25 @@
 import click
 
 from spectrace.audit.lines import counted
-from spectrace.audit.queries import open_reader
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
+from spectrace.cli.db_copy import copy
+from spectrace.cli.db_restore import restore
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
 from spectrace.store import migrate, soundness, upkeep
 from spectrace.store.plan import Plan, plan
+from spectrace.store.sql import open_store
 
 
 @click.group()
 def command() -> None:
     """Look after a database."""
+
+
+command.add_command(copy)
+command.add_command(restore)
 
 
 @command.command()
@@ -129,7 +135,8 @@ def stats(db: str | None, *, as_json: bool) -> None:
 def rebuild(ctx: click.Context, db: str | None, *, as_json: bool) -> None:
     """Make the projections (summaries, segments, actions, search text) anew from the events."""
     url = database_url(db)
-    open_reader(url).close()  # refuses what is missing or of another version, where opening to write would make it
+    # Refuse what is missing or of another version, where opening to write would make it.
+    open_store(url, read_only=True).close()
     with console.progress() as progress:
         done = upkeep.rebuild(url, lambda n, total: progress.show("rebuild", f"{n} of {counted(total, 'episode')}"))
     if as_json:

@@ -8,6 +8,7 @@ import click
 
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
+from spectrace.cli.import_jsonl import jsonl
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url, settings_here
 from spectrace.errors import UsageError
@@ -62,6 +63,9 @@ def tau2(
     for reason in refused:
         console.say(f"Error: {reason}", style="error")
     ctx.exit(2 if refused else 0)
+
+
+command.add_command(jsonl)
 
 
 def _item(file: str, one: Imported) -> dict[str, object]:

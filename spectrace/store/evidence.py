@@ -2,7 +2,7 @@
 
 A log of an older revision is copied, with its write-ahead log, into a temporary directory and brought up to date
 there; the file itself is only ever opened immutable, so its bytes, its times and its directory stay as they are. A log
-of this revision is read in place. What else can be read as a database (a bundle) gets its branch in `lend`.
+of this revision is read in place. A bundle is verified and unpacked into a temporary database.
 """
 
 import sqlite3
@@ -18,7 +18,10 @@ import sqlalchemy as sa
 from spectrace.errors import StoreError
 from spectrace.store import migrate, revisions
 from spectrace.store.backup import copied
+from spectrace.store.bundle_reader import is_zip
 from spectrace.store.database import parse_url
+from spectrace.store.sql import open_store
+from spectrace.store.unpacking import unpack
 
 _TRIES = 5
 _SIDES = ("-wal", "-journal")
@@ -53,7 +56,27 @@ def lend(url: str) -> Evidence:
     path = Path(parsed.database or "")
     if parsed.get_backend_name() != "sqlite" or not path.is_file():
         return Evidence(url)
-    return _older(url, path)
+    return _unpacked(path) if is_zip(path) else _older(url, path)
+
+
+def _unpacked(path: Path) -> Evidence:
+    """Verify a bundle and unpack it into a temporary database; raise StoreError for one that is not intact."""
+    directory = TemporaryDirectory(prefix="spectrace-evidence-")
+    try:
+        log = Path(directory.name) / f"{path.stem}.db"
+        store = open_store(str(log))
+        try:
+            found = unpack(path, store, on_record=False)
+        finally:
+            store.close()
+    except BaseException:
+        directory.cleanup()
+        raise
+    note = (
+        f"{path} is a bundle: all of it was verified, and its episodes are read from a temporary database; the file is "
+        f"left as it is. SHA-256 {found.sha256}."
+    )
+    return Evidence(str(log), note, (), directory.cleanup)
 
 
 def _older(url: str, path: Path) -> Evidence:

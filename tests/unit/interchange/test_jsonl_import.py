@@ -310,5 +310,5 @@ def test_of_case_080_a_torn_tail_is_cut_and_an_empty_file_holds_nothing():
 
 @pytest.mark.parametrize("name", ["fused.jsonl", "torn.jsonl", "zero.jsonl"])
 def test_the_files_of_case_080_are_of_another_program_and_are_refused(log, name):
-    with pytest.raises(UsageError, match="expected a file of JSON lines"):
+    with pytest.raises(UsageError, match=r"expected a file of JSON lines"):
         import_jsonl(CASE / name, log, salvage=True)

@@ -1,0 +1,265 @@
+"""A bundle as somebody else may have made it: read without trusting it. Counterpart of `bundle`, which writes them.
+
+Nothing is extracted: members are read as streams, under limits, and only those whose names a bundle has. A `Bundle`
+answers what `verify` asks of a store, so that an episode in a bundle is verified as one in a database is.
+"""
+
+import hashlib
+import re
+import stat
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from spectrace.errors import EpisodeNotFound, StoreError, UsageError
+from spectrace.store import manifest
+from spectrace.store.bundle import BLOBS, EPISODES, file_digest
+from spectrace.store.event_store import EpisodeRow, Link, StoredEvent
+from spectrace.store.lines import MAX_LINE_BYTES, Line, parse_line
+from spectrace.store.rows import Damage
+
+_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+_NAMES = re.compile(
+    rf"manifest\.json|FORMAT\.md|episodes/{_ID}\.jsonl|blobs/sha256/[0-9a-f]{{64}}|schemas/bundle\.v1\.json"
+    rf"|schemas/events/{_ID}\.json|checkpoints/{_ID}\.json"
+)
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ENCRYPTED = 0x1
+_MAX_BLOB = 1_000_000_000
+"""What SQLite can hold in one value."""
+_MAX_MANIFEST = 256 << 20
+_CHUNK = 1 << 20
+_SHOWN = 5
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a bundle may ask of whoever reads it. A log packs 5 to 20 times; a zip bomb a thousand times."""
+
+    members: int = 2_000_000
+    bytes: int = 64 << 30
+    """Unpacked, all members together."""
+    ratio: int = 200
+    """Unpacked to packed, from `free` bytes on."""
+    free: int = 256 << 20
+
+
+LIMITS = Limits()
+
+
+def is_zip(path: Path) -> bool:
+    """Whether the file begins as a zip does: it may be a bundle."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
+class Bundle:
+    """An open bundle."""
+
+    def __init__(self, path: Path, limits: Limits = LIMITS) -> None:
+        """Open the file; raise StoreError for what is no bundle or is not safe to read."""
+        self.path = path
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except FileNotFoundError:
+            raise UsageError(f"there is no file {path}.") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+        except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, NotImplementedError) as error:
+            raise StoreError(f"{path} is no bundle: {error}. `spectrace pack` writes them; was it cut short?") from None
+        try:
+            self._infos = self._checked(limits)
+            self.manifest = manifest.parse_manifest(self._manifest())
+            self._check_names()
+        except Damage as error:
+            self._archive.close()
+            raise StoreError(f"{path}: {error}") from error
+        except BaseException:
+            self._archive.close()
+            raise
+        self._entries = {one.episode: one for one in self.manifest.episodes}
+
+    def __enter__(self) -> Self:
+        """Use in a `with` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
+
+    @property
+    def episodes(self) -> tuple[manifest.Entry, ...]:
+        """What the manifest says of its episodes."""
+        return self.manifest.episodes
+
+    def sha256(self) -> str:
+        """Return the digest of the whole file."""
+        return file_digest(self.path)
+
+    def lines(self, episode: str) -> Iterator[Line]:
+        """Yield an episode's events; raise Damage naming the line that cannot be read."""
+        name = f"{EPISODES}{self._entry(episode).episode}.jsonl"
+        with self._open(name) as member:
+            number = 0
+            while line := member.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                try:
+                    if not line.endswith(b"\n"):
+                        raise Damage("the line is cut off, or too long")  # noqa: TRY301 - worded below with the others
+                    yield parse_line(line[:-1])
+                except Damage as error:
+                    raise Damage(f"{name}, line {number}: {error}") from None
+
+    def blobs(self, digests: set[str]) -> Mapping[str, bytes]:
+        """Return the bytes of those texts that are there; they are not checked against their digests."""
+        found = {}
+        for digest in digests:
+            if self.has_text(digest):
+                with self._open(BLOBS + digest.removeprefix("sha256:")) as member:
+                    found[digest] = member.read()
+        return found
+
+    def has_text(self, digest: str) -> bool:
+        """Whether the text of that digest is there."""
+        return BLOBS + digest.removeprefix("sha256:") in self._infos
+
+    def check_members(self) -> None:
+        """Compare every member with what the manifest or its own name says of it; raise Damage for the first."""
+        for name, info in self._infos.items():
+            if name == manifest.NAME:
+                continue
+            said = self.manifest.members.get(name)
+            expected = name.removeprefix(BLOBS) if said is None else said.sha256
+            hashed = hashlib.sha256()
+            with self._open(name) as member:
+                while chunk := member.read(_CHUNK):
+                    hashed.update(chunk)
+            if hashed.hexdigest() != expected or (said is not None and info.file_size != said.bytes):
+                raise Damage(f"{name} has the SHA-256 {hashed.hexdigest()[:16]}, {expected[:16]} was expected.")
+
+    # What `audit.integrity` asks of a store.
+
+    def row(self, episode: str) -> EpisodeRow:
+        """Return what the manifest says of an episode; one packed while it was written is an interrupted one here."""
+        one = self._entry(episode)
+        state = "ended" if one.state == "ended" else "interrupted"
+        return EpisodeRow(episode, state, one.started_at, one.ended_at, one.events, one.head, "", 0)
+
+    def stored(self, episode: str, start: int = 0) -> Iterator[StoredEvent]:
+        """Yield an episode's events as their bytes."""
+        for line in islice(self.lines(episode), start, None):
+            yield line.row.stored(line.episode)
+
+    def links(self, episode: str) -> Iterator[list[Link]]:
+        """Yield an episode's events as the chain covers them, a batch at a time; those before any damage too."""
+        batch: list[Link] = []
+        try:
+            for line in self.lines(episode):
+                batch.append(_link(line))
+                if len(batch) == _BATCH:
+                    yield batch
+                    batch = []
+        except Damage:
+            yield batch
+            raise
+        yield batch
+
+    def blob(self, digest: str) -> bytes | None:
+        """Return the bytes of a text by its digest, or None where it is missing."""
+        return self.blobs({digest}).get(digest)
+
+    def _entry(self, episode: str) -> manifest.Entry:
+        if episode not in self._entries:
+            raise EpisodeNotFound(f"no episode {episode[:80]!r} in {self.path}.")
+        return self._entries[episode]
+
+    def _checked(self, limits: Limits) -> dict[str, zipfile.ZipInfo]:
+        infos = self._archive.infolist()
+        if len(infos) > limits.members:
+            raise Damage(f"it has {len(infos):,} members, more than {limits.members:,}.")
+        twice = [name for name, n in Counter(info.filename for info in infos).items() if n > 1]
+        if twice:
+            raise Damage(f"two members have the name {twice[0][:80]!r}.")
+        for info in infos:
+            _check_member(info)
+        unpacked, packed = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
+        if unpacked > limits.bytes:
+            raise Damage(f"it would unpack to {unpacked:,} bytes; the limit is {limits.bytes:,} (--max-gib raises it).")
+        if unpacked > limits.free and unpacked > packed * limits.ratio:
+            raise Damage(f"{packed:,} bytes that unpack to {unpacked:,}: no log packs so well, a zip bomb does.")
+        return {info.filename: info for info in infos}
+
+    def _manifest(self) -> bytes:
+        info = self._infos.get(manifest.NAME)
+        if info is None:
+            raise Damage(f"it has no {manifest.NAME}: this is a zip, but no bundle.")
+        if info.file_size > _MAX_MANIFEST:
+            raise Damage(f"{manifest.NAME} has {info.file_size:,} bytes.")
+        with self._open(manifest.NAME) as member:
+            return member.read()
+
+    def _check_names(self) -> None:
+        """Compare the members with the manifest: nothing missing, nothing besides."""
+        blobs = {name for name in self._infos if name.startswith(BLOBS)}
+        there = set(self._infos) - blobs - {manifest.NAME}
+        said = set(self.manifest.members)
+        if there != said:
+            missing, extra = sorted(said - there)[:_SHOWN], sorted(there - said)[:_SHOWN]
+            raise Damage(f"members and manifest differ: missing {missing}, not in the manifest {extra}.")
+        size = sum(self._infos[name].file_size for name in blobs)
+        if (len(blobs), size) != (self.manifest.blobs, self.manifest.blob_bytes):
+            raise Damage(
+                f"the manifest counts {self.manifest.blobs} blobs of {self.manifest.blob_bytes:,} bytes, the file "
+                f"holds {len(blobs)} of {size:,}."
+            )
+        names = [one.episode for one in self.manifest.episodes]
+        if len(set(names)) != len(names) or {f"{EPISODES}{name}.jsonl" for name in names} != {
+            name for name in there if name.startswith(EPISODES)
+        }:
+            raise Damage("the manifest's list of episodes is not that of the members under episodes/.")
+
+    @contextmanager
+    def _open(self, name: str) -> Iterator[IO[bytes]]:
+        """Lend a member's stream; what the zip format itself finds wrong with it is damage."""
+        try:
+            with self._archive.open(self._infos[name]) as member:
+                yield member
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+            raise Damage(f"{name} cannot be unpacked: {error}. The file was altered or damaged.") from error
+
+
+def _link(line: Line) -> Link:
+    row = line.row
+    return row.seq, row.type, row.header(line.episode), row.body, row.salt, row.link
+
+
+def _check_member(info: zipfile.ZipInfo) -> None:
+    """Refuse whatever could do more than be read."""
+    name, mode = info.orig_filename, info.external_attr >> 16
+    if info.flag_bits & _ENCRYPTED:
+        raise Damage(f"the member {name[:80]!r} is encrypted.")
+    if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
+        raise Damage(f"the member {name[:80]!r} is no plain file (mode {mode:o}).")
+    if _NAMES.fullmatch(name) is None or name != info.filename:
+        raise Damage(f"a bundle has no member {name[:80]!r}.")
+    if info.compress_type not in _METHODS:
+        raise Damage(f"the member {name[:80]!r} is packed with method {info.compress_type}; deflate was expected.")
+    if name.startswith(BLOBS) and info.file_size > _MAX_BLOB:
+        raise Damage(f"the text {name} has {info.file_size:,} bytes; no database takes more than {_MAX_BLOB:,}.")
