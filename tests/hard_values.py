@@ -108,10 +108,14 @@ def put(state: list, value: object) -> object:
     return value
 
 
+def _nothing() -> list:
+    return []
+
+
 def open_desk() -> FunctionEnvironment:
     """Return an environment whose tools return and take such values."""
     return FunctionEnvironment.from_functions(
-        "hard", [give, put], "Look.", reset=list, tasks=[TASK], fingerprint=lambda state: state, restore="reset"
+        "hard", [give, put], "Look.", reset=_nothing, tasks=[TASK], fingerprint=lambda state: state, restore="reset"
     )
 
 

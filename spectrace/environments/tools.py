@@ -123,8 +123,7 @@ def call_with(function: Callable[..., Any], first: str, available: dict[str, obj
     given_first: list[object] = []
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY:
-            optional = parameter.default is not parameter.empty  # reset=list: an empty one
-            given_first += [] if given_first or optional else [available[first]]
+            given_first += [] if given_first else [available[first]]
         elif parameter.name in available:
             named[parameter.name] = available[parameter.name]
         elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty:
