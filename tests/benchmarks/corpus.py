@@ -114,7 +114,7 @@ class _Mapping:
     def event(self, type_: str, payload: dict[str, Any]) -> None:
         match type_:
             case "episode_started":
-                self.started = _started(payload)
+                self.started = started(payload)
             case "model_call":
                 self._model_call(payload)
             case "drafted_step":
@@ -270,7 +270,12 @@ class _Mapping:
         )
 
 
-def _started(payload: dict[str, Any]) -> EpisodeStarted:
+_DESK = {"task_id": "t", "agent": "weak", "verifier": "strong", "config": {}, "seed": 7, "trial": 0}
+
+
+def started(payload: dict[str, Any] | None = None) -> EpisodeStarted:
+    """Return event 0 of what a source's `episode_started` says."""
+    payload = payload or _DESK
     task = Task(payload["task_id"], "")
     return EpisodeStarted(
         project="bench",

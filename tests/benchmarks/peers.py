@@ -1,7 +1,7 @@
 """The peers: ../shared/bench's scripts, unchanged, each in a virtual environment of its own, installed on demand.
 
 A script runs once a round as ../shared/bench's m4_headline does (ONLY names the cases, HEAD_ROUNDS=1), with its own
-JSONL baseline beside it, through which the tables can be joined. A peer that cannot be installed is left out, and said so.
+JSONL baseline beside it, through which the tables can be joined. A peer that cannot be installed is left out and named.
 """
 
 import os
