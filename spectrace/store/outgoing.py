@@ -51,4 +51,5 @@ def unfinished(row: EpisodeRow) -> tuple[str, ...]:
     """Return what is to be said of an episode that was being written when it was read."""
     if row.state != "running":
         return ()
-    return (f"It is still being written: its first {row.events} events, those committed by now, are all of it here.",)
+    events = f"{row.events} event{'' if row.events == 1 else 's'}"
+    return (f"It is still being written: the {events} committed so far are here.",)

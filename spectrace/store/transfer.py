@@ -264,7 +264,10 @@ class _Transfer:
         values = {"events": self.events, "head": self.head, "started_at": self.started_at, "ended_at": self.ended_at}
         if isinstance(started, EpisodeStarted):
             values["project"] = projections.storable(started.project)
-        connection.execute(tables.episodes.update().where(tables.episodes.c.number == self.number).values(values))
+        column, have = tables.episodes.c, 0 if self.there is None else self.there.events
+        mine = tables.episodes.update().where(column.number == self.number, column.events == have)
+        if connection.execute(mine.values(values)).rowcount != 1:
+            raise Conflict(f"{self.episode} was written by somebody else meanwhile; nothing of it was kept.")
         if isinstance(started, EpisodeStarted):
             connection.execute(tables.summaries.delete().where(tables.summaries.c.number == self.number))
             projections.begin(connection, self.number, started)

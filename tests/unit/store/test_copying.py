@@ -81,7 +81,7 @@ def test_an_episode_that_is_still_written_is_said_to_be_and_gone_on_with_later(s
     late = copy_log(source, target).episodes[-1]
 
     assert (early.result, early.events, between) == ("stored", 1, "interrupted")
-    assert "still being written: its first 1 events" in early.losses[0]
+    assert "still being written: the 1 event committed" in early.losses[0]
     assert (late.result, late.losses, target.row("ep1").state) == ("grew", (), "ended")
     assert lines_of(target, "ep1") == lines_of(source, "ep1")
 

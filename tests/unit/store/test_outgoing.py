@@ -61,4 +61,4 @@ def test_an_episode_still_being_written_is_said_to_be():
         return EpisodeRow("ep1", state, 0, None, 7, b"", "", 0)
 
     assert [bool(unfinished(row(state))) for state in ("running", "interrupted", "ended")] == [True, False, False]
-    assert "its first 7 events" in unfinished(row("running"))[0]
+    assert "the 7 events committed so far" in unfinished(row("running"))[0]
