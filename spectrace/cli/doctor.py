@@ -80,7 +80,8 @@ def _database(url: str) -> Iterator[Found]:
         yield Found("database", "absent" if absent else "problem", str(error))
         return
     problems = [f"{one.check}: {one.problem}" for one in findings if one.problem is not None]
-    detail = "; ".join(problems) or f"{name}, revision {revisions.head()}, sound"
+    older = next((one.note for one in findings if one.check == "revision"), None)
+    detail = "; ".join(problems) or older or f"{name}, revision {revisions.head()}, sound"
     yield Found("database", "problem" if problems else "ok", detail)
 
 

@@ -6,17 +6,21 @@ the same file is found again by one look-up and never recorded twice.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spectrace.core.admin_events import AdminImported
+from spectrace.core.digest import digest_of
 from spectrace.errors import EpisodeNotFound
 from spectrace.interchange.tau2_events import transcribe
 from spectrace.interchange.tau2_file import ResultFile, Simulation, read_result_file
 from spectrace.interchange.tau2_fit import unfit
 from spectrace.interchange.tau2_messages import read_messages
 from spectrace.interchange.tau2_started import Filing, always_lost, scene_of, started
+from spectrace.store import admin
 from spectrace.store.event_store import EpisodeRow, EventStore
+from spectrace.store.sql import SqlEventStore
 
 Progress = Callable[[int, int], None]
 """Told after each entry: how many are done, of how many."""
@@ -49,7 +53,25 @@ def import_file(
         found.append(_import(file, simulation, store, Filing(project, run, reason)))
         if progress is not None:
             progress(number, len(file.simulations))
+    new = [one.episode for one in found if one.skipped is None]
+    if new and isinstance(store, SqlEventStore):
+        _on_record(file, store, new)
     return found
+
+
+def _on_record(file: ResultFile, store: SqlEventStore, new: Sequence[str]) -> None:
+    rows = [store.row(episode) for episode in new]
+    admin.record(
+        store,
+        AdminImported(
+            by=admin.operator(),
+            spectrace=admin.VERSION,
+            source=file.name,
+            source_digest=file.digest,
+            episodes=len(rows),
+            selection_digest=digest_of(sorted([row.episode, row.head.hex()] for row in rows)),
+        ),
+    )
 
 
 def episode_id(file_digest: str, entry: str) -> str:

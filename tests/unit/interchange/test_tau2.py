@@ -19,12 +19,15 @@ from tau2_files import (
 )
 
 from spectrace.core.deeds import changes_state, deeds
+from spectrace.core.digest import digest
 from spectrace.core.events import EpisodeStarted, GenerateRequested
 from spectrace.core.fold import fold
 from spectrace.errors import UsageError
 from spectrace.interchange.tau2 import episode_id, import_file
+from spectrace.store import admin
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.sql import open_store
 
 
 def strings(value):
@@ -131,6 +134,18 @@ def test_an_entry_is_recorded_once(event_store):
         f"as episode {first.episode} (whole)"
     )
     assert event_store.row(first.episode) == before
+
+
+def test_an_import_is_on_record_once(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    found = import_file(AIRLINE, store)
+    import_file(AIRLINE, store)
+    (log,) = admin.episodes(store.database)
+    _, record = (event.body for event in store.read(log))
+    store.close()
+
+    assert (record.source, record.episodes) == (AIRLINE.name, len(found))
+    assert record.source_digest == digest(AIRLINE.read_bytes())
 
 
 def cut_off(path, store, events):
