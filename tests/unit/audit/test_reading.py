@@ -2,7 +2,7 @@ import pytest
 
 from spectrace.audit.queries import open_reader
 from spectrace.audit.reading import Unread, read_events, require_start, unread
-from spectrace.errors import StoreError
+from spectrace.errors import StoreError, UsageError
 from spectrace.store.sql import open_store
 from tests.damage import damage
 from tests.shop_log import recorded
@@ -77,3 +77,11 @@ def test_an_episode_without_its_beginning_cannot_be_told(log):
     damage(path, "UPDATE events SET payload = NULL, salt = NULL WHERE (key & 1048575) = 0")
     with open_reader(str(path)) as reader, pytest.raises(StoreError, match=r"body of event 0 \(episode.started\) is"):
         reader.events(episode)
+
+
+def test_an_administrative_log_is_no_run_and_that_is_said(log):
+    with open_reader(str(log[0])) as reader:
+        (name,) = reader.administrative()
+
+        with pytest.raises(UsageError, match=rf"{name} is an administrative log, not a run: `spectrace show {name}`"):
+            reader.why(name)
