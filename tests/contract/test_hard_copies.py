@@ -9,6 +9,7 @@ import json
 import pytest
 
 from spectrace.audit.integrity import CONSISTENT, verify_episode
+from spectrace.core.types import Call
 from spectrace.interchange.jsonl_export import export_jsonl
 from spectrace.interchange.jsonl_import import import_jsonl
 from spectrace.runs.replay import replay_episode
@@ -17,7 +18,7 @@ from spectrace.store.copying import copy_log
 from spectrace.store.sql import open_store
 from spectrace.store.unpacking import unpack
 from tests.hard_values import VALUES, asked, record_steps
-from tests.playbook import reject
+from tests.playbook import reject, written
 
 HOSTILE = "x\ud835y \0 \\u0000 😀"
 
@@ -37,8 +38,10 @@ def stores():
 
 
 def record_hard(store):
-    put = f'{{"tool": "put", "arguments": {{"value": {json.dumps(HOSTILE)}}}}}'
-    return record_steps(store, [*asked(*VALUES), put], [reject(1, reason=HOSTILE)]).episode
+    """Record every value, and a write that was rejected, repaired and done, all with hostile words."""
+    put = Call("put", json.dumps({"value": HOSTILE}))
+    rejected = reject(len(VALUES) + 1, put, reason=HOSTILE)
+    return record_steps(store, [*asked(*VALUES), written(put)], [rejected]).episode
 
 
 def arrived(store, episode, source):
@@ -47,6 +50,9 @@ def arrived(store, episode, source):
     assert list(store.read(episode)) == list(source.read(episode))
     assert verify_episode(store, episode).result == CONSISTENT
     assert asyncio.run(replay_episode(list(store.read(episode)))).result == "same"
+    assert [
+        row.body.outcome for row in store.read(episode) if row.type == "act.completed" and row.body.tool == "put"
+    ] == ["ok"]
 
 
 def test_from_one_database_to_the_other_and_back(stores, tmp_path, postgres_url):

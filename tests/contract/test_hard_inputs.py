@@ -19,6 +19,7 @@ from spectrace.core.digest import digest, text_digest
 from spectrace.core.events import (
     ActCompleted,
     ActRequested,
+    EpisodeEnded,
     EvaluateFailed,
     GenerateCompleted,
     GenerateRequested,
@@ -26,13 +27,13 @@ from spectrace.core.events import (
     StepDrafted,
     VerdictGiven,
 )
-from spectrace.core.types import Call, Message
+from spectrace.core.types import Call, Finish, Message
 from spectrace.environments.functions import Task
 from spectrace.environments.values import encode, encoded_digest
 from spectrace.models import chat
 from spectrace.runs.replay import replay_episode
 from tests.hard_values import EXACT, LOSSY, VALUES, asked, case, open_desk, record_steps
-from tests.playbook import reject
+from tests.playbook import reject, written
 
 HOSTILE = "x\ud835y \0 \\u0000 😀"
 
@@ -169,14 +170,17 @@ def test_nan_as_an_argument_is_kept_and_refused_by_the_tool(event_store):
     assert replayed(event_store, episode).result == "same"
 
 
-def test_hostile_text_is_kept_in_a_task_a_reason_and_an_answer(open_event_store):
-    task = Task("hard", HOSTILE)
-    recorded = record_steps(open_event_store(), [put(json.dumps(HOSTILE))], [reject(1, reason=HOSTILE)], task=task)
+def test_hostile_text_is_kept_in_a_task_a_reason_a_write_and_an_answer(open_event_store):
+    task, write = Task("hard", HOSTILE), Call("put", json.dumps({"value": HOSTILE}))
+    drafts, verdicts = [written(write), Finish(HOSTILE)], [reject(1, write, reason=HOSTILE)]
+    recorded = record_steps(open_event_store(), drafts, verdicts, task=task)
     store, episode = open_event_store(), recorded.episode
     verdict = bodies(store, episode, VerdictGiven)[0]
 
     assert (verdict.reason, json.loads(verdict.raw)["reason"]) == (HOSTILE, HOSTILE)
+    assert observations(store, episode)[0].content == HOSTILE
     assert next(store.read(episode)).body.task.request == HOSTILE
+    assert bodies(store, episode, EpisodeEnded)[0].answer == HOSTILE
     assert verify_episode(store, episode).result == CONSISTENT
     assert replayed(store, episode).result == "same"
 
