@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from spectrace.audit.queries import EventDetail, Reader
-from spectrace.core.digest import text_bytes
-from spectrace.core.types import Message
+from spectrace.core.digest import text_bytes, text_digest
 from viewer import source
 from viewer.literal import block, clock, inline
 from viewer.panels import chip, fact
@@ -35,12 +34,12 @@ class LongText:
 
 def draw(reader: Reader, episode: str, seq: int) -> None:
     """Draw an event."""
-    detail = reader.event(episode, seq)
+    detail = reader.event(episode, seq, prompt=False)
     body: Json = json.loads(detail.body)
     with st.container(key="event"):
         _header(detail)
         if detail.type == "generate.requested":
-            _prompt(reader.prompt(episode, seq))
+            _prompt(reader, episode, seq)
             body = _without(body, "messages")
         if detail.type == "verdict.given":
             _raw(body)
@@ -71,12 +70,14 @@ def _header(detail: EventDetail) -> None:
                 fact(name, inline(value, 80), f"event-{name}")
 
 
-def _prompt(messages: tuple[Message, ...]) -> None:
-    """Draw the exact messages that the model was sent, the latest page of them first."""
-    _label(f"Prompt: {len(messages)} messages", "prompt")
-    count = -(-len(messages) // MESSAGES)
+def _prompt(reader: Reader, episode: str, seq: int) -> None:
+    """Draw the exact messages that the model was sent, the latest page of them first; no other page is read."""
+    total = reader.messages(episode, seq, slice(0, 0)).total
+    _label(f"Prompt: {total} messages", "prompt")
+    count = -(-total // MESSAGES)
     page = st.pagination(count, default=count, key="prompt-page") if count > 1 else 1
-    for number, message in enumerate(messages[(page - 1) * MESSAGES : page * MESSAGES], (page - 1) * MESSAGES):
+    first = (page - 1) * MESSAGES
+    for number, message in enumerate(reader.messages(episode, seq, slice(first, first + MESSAGES)).messages, first):
         with st.container(key=f"message-{number}", gap=None):
             answers = f"  ·  answers {inline(message.call_id, 40)}" if message.call_id else ""
             st.text(f"{number + 1}  {inline(message.role, 20)}{answers}")
@@ -120,6 +121,7 @@ def _offer(episode: str, seq: int, one: LongText, number: int) -> None:
     with st.container(key=f"long-{number}", horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch"):
             st.text(f"{inline(one.path, 80)}  ·  {len(one.text):,} characters, the first {LONG:,} are shown above")
+            st.text(text_digest(one.text))
         st.download_button(
             "Download",
             data=lambda: _long(episode, seq, number),

@@ -17,6 +17,7 @@ import streamlit as st
 
 from spectrace.audit.lines import line
 from spectrace.audit.queries import EventLine, Reader, open_reader
+from spectrace.audit.reading import require_start
 from spectrace.core.fold import Episode, fold
 from viewer.literal import inline
 
@@ -74,8 +75,9 @@ def load(reader: Reader, episode: str) -> Loaded:
 
 @st.cache_resource(ttl="5m", max_entries=3, show_spinner=False)
 def _load(_reader: Reader, url: str, episode: str, head: str, state: str) -> Loaded:  # noqa: ARG001 - parts of the key
-    events = _reader.events(episode)
-    return Loaded(fold(events), tuple(_short(line(event)) for event in events), state)
+    glances = _reader.glances(episode)
+    lines = tuple(_short(line(event, messages)) for event, messages in glances)
+    return Loaded(fold(require_start(episode, [event for event, _ in glances])), lines, state)
 
 
 def _short(one: EventLine) -> EventLine:

@@ -43,8 +43,8 @@ from spectrace.core.events import (
 from spectrace.core.types import Action, Call, Finish, Reply
 
 
-def line(event: Event) -> EventLine:
-    """Return the timeline's line for an event."""
+def line(event: Event, sent: int | None = None) -> EventLine:
+    """Return the timeline's line for an event; `sent` counts the messages of its prompt, where it came without."""
     body = event.body
     return EventLine(
         seq=event.seq,
@@ -55,7 +55,7 @@ def line(event: Event) -> EventLine:
         authority=getattr(body, "authority", None),
         outcome=getattr(body, "outcome", None),
         tool=getattr(body, "tool", None),
-        summary=summary(event),
+        summary=summary(event, sent),
     )
 
 
@@ -80,16 +80,17 @@ def tool_name(action: Action) -> str:
     return action.tool if isinstance(action, Call) else type(action).__name__.lower()
 
 
-def summary(event: Event) -> str:
-    """Say in a few words what an event says."""
+def summary(event: Event, sent: int | None = None) -> str:
+    """Say in a few words what an event says; `sent` as in `line`."""
     match event.body:
         case EpisodeStarted(protocol=protocol, environment=environment, task=task, models=models):
             asked = ", ".join(f"{facts.role} {facts.provider}:{facts.name}" for facts in models)
             return f"{protocol} on {environment.name}, task {task.id}{', ' if asked else ''}{asked}"
         case EpisodeEnded(outcome=outcome, reason=reason, reward=reward):
             return f"{outcome}: {reason}" + (f", reward {reward}" if reward is not None else "")
-        case GenerateRequested(role=role, who=who, position=position, messages=messages):
-            return f"{role} {position}: {counted(len(messages), 'message')} to the {who} model"
+        case GenerateRequested(role=role, who=who, position=position, messages=prompt):
+            number = len(prompt) if sent is None else sent
+            return f"{role} {position}: {counted(number, 'message')} to the {who} model"
         case GenerateCompleted(role=role, message=message):
             calls = "; ".join(f"{call.name} {call.arguments}" for call in message.calls)
             return f"{role}: {' '.join(part for part in (message.content, calls) if part)}"

@@ -27,7 +27,7 @@ from spectrace.audit.answers import (
 )
 from spectrace.audit.batches import run_summaries
 from spectrace.audit.lines import line, plain, tool_name
-from spectrace.audit.reading import Unread, read_events, require_start, unread
+from spectrace.audit.reading import Unread, explained, read_events, require_start, unread
 from spectrace.audit.why import segment_starts, why_items
 from spectrace.core.deeds import Deed, changes_state, deeds
 from spectrace.core.events import Event, GenerateRequested, Unknown
@@ -36,7 +36,7 @@ from spectrace.core.types import Message
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store import admin
-from spectrace.store.event_store import StoredEvent
+from spectrace.store.event_store import Glance, Prompt, StoredEvent
 from spectrace.store.evidence import Evidence, lend
 from spectrace.store.listing import Listable
 from spectrace.store.sql import SqlEventStore, open_store
@@ -130,27 +130,32 @@ class Reader:
 
     def first(self, episode: str) -> Event:
         """Return the first event that is there, of whatever version; raise StoreError where there is none."""
-        found = next(iter(read_events(self.store, episode)), None)
+        found = next(iter(read_events(self.store, episode, 0, 1)), None)
         return found if found is not None else require_start(episode, [])[0]
 
-    def events(self, episode: str, start: int = 0) -> list[Event]:
+    def events(self, episode: str, start: int = 0, *, prompts: bool = True) -> list[Event]:
         """Return the events themselves, from event 0 on only if that one can be read."""
-        found = list(read_events(self.store, episode, start))
+        found = list(read_events(self.store, episode, start, prompts=prompts))
         return found if start else list(require_start(episode, found))
 
     def unread(self, episode: str) -> list[Unread]:
         """Return which events are missing, or have lost their bodies."""
         expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
-        return unread(episode, list(read_events(self.store, episode)), expected, told_from=False)
+        return unread(episode, list(read_events(self.store, episode, prompts=False)), expected, told_from=False)
 
     def timeline(self, episode: str, start: int = 0) -> list[EventLine]:
         """Return one line for each event from `start` on."""
-        return [line(event) for event in read_events(self.store, episode, start)]
+        return [line(event, messages) for event, messages in self.glances(episode, start)]
 
-    def event(self, episode: str, seq: int) -> EventDetail:
-        """Return one event in full."""
-        event = self._event(episode, seq)
-        return _detail(event, next(self.store.stored(episode, seq)))
+    def glances(self, episode: str, start: int = 0) -> list[Glance]:
+        """Return the events from `start` on for a timeline: no prompts, of each long text only the beginning."""
+        with explained(self.store, episode):
+            return list(self.store.glance(episode, start))
+
+    def event(self, episode: str, seq: int, *, prompt: bool = True) -> EventDetail:
+        """Return one event in full; without `prompt`, the messages of a model call are left out."""
+        event = self._event(episode, seq, prompt=prompt)
+        return _detail(event, next(self.store.stored(episode, seq, seq + 1)))
 
     def details(self, episode: str) -> Iterator[EventDetail]:
         """Yield every event in full."""
@@ -159,15 +164,21 @@ class Reader:
 
     def prompt(self, episode: str, seq: int) -> tuple[Message, ...]:
         """Return the exact messages of a generate.requested; of an answer, those of its question."""
-        event = self._event(episode, seq)
+        return self.messages(episode, seq).messages
+
+    def messages(self, episode: str, seq: int, part: slice = slice(None)) -> Prompt:
+        """Return a part of a prompt (see `prompt`) and how many messages it has in all; no others are read."""
+        event = self._event(episode, seq, prompt=False)
         asked = getattr(event.body, "request", None)
         if not isinstance(event.body, GenerateRequested) and isinstance(asked, int):
-            event = self._event(episode, asked)
-        if not isinstance(event.body, GenerateRequested):
+            event = self._event(episode, asked, prompt=False)
+        with explained(self.store, episode):
+            found = self.store.prompt(episode, event.seq, part)
+        if found is None:
             raise UsageError(
                 f"event {seq} of {episode} is {event.type}: only a generate.requested, or its answer, has a prompt."
             )
-        return event.body.messages
+        return found
 
     def why(self, episode: str, seq: int | None = None, *, lost: list[Unread] | None = None) -> list[WhyItem]:
         """Return the reviews that did not accept everything; with `seq`, the review of the segment that it lies in.
@@ -272,7 +283,7 @@ class Reader:
         """Return the events that an account is made from; what cannot be read of them goes to `lost`."""
         expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
         try:
-            events = self.events(episode)
+            events = self.events(episode, prompts=False)  # they would grow with the square of it
         except EpisodeNotFound:
             raise
         except StoreError as error:
@@ -287,9 +298,10 @@ class Reader:
             lost += missing
         return events if newer is None else []  # an account that may be misread is none
 
-    def _event(self, episode: str, seq: int) -> Event:
+    def _event(self, episode: str, seq: int, *, prompt: bool = True) -> Event:
         row = self.store.row(episode)
-        found = next(iter(read_events(self.store, episode, seq)), None) if 0 <= seq < row.events else None
+        there = read_events(self.store, episode, seq, seq + 1, prompts=prompt) if 0 <= seq < row.events else iter(())
+        found = next(there, None)
         if found is None or found.seq != seq:
             raise UsageError(f"episode {episode} has the events 0 to {row.events - 1}, not {seq}.")
         return found

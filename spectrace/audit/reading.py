@@ -4,13 +4,14 @@ What is gone is told as `Unread`: an answer that was made without it is incomple
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from spectrace.audit.integrity import verify_episode
-from spectrace.core.events import EpisodeStarted, Event, GenerateRequested, Unknown
+from spectrace.core.events import AdminOpened, EpisodeStarted, Event, GenerateRequested, Unknown
 from spectrace.core.versions import is_foreign, is_newer, newer_version, require_readable
-from spectrace.errors import EpisodeNotFound, StoreError
-from spectrace.store.event_store import EventStore
+from spectrace.errors import EpisodeNotFound, StoreError, UsageError
+from spectrace.store.event_store import FULL_EPISODE, EventStore
 
 _GONE = "null"
 """The text of a body that is gone (`Unknown.body`)."""
@@ -26,10 +27,19 @@ class Unread:
     detail: str
 
 
-def read_events(store: EventStore, episode: str, start: int = 0) -> Iterator[Event]:
+def read_events(
+    store: EventStore, episode: str, start: int = 0, stop: int = FULL_EPISODE, *, prompts: bool = True
+) -> Iterator[Event]:
     """Yield an episode's events; an error names the episode, the event and what to do."""
+    with explained(store, episode):
+        yield from store.read(episode, start, stop, prompts=prompts)
+
+
+@contextmanager
+def explained(store: EventStore, episode: str) -> Iterator[None]:
+    """Make an error in reading an episode name the episode, the event and what to do."""
     try:
-        yield from store.read(episode, start)
+        yield
     except EpisodeNotFound:
         raise
     except StoreError as error:
@@ -42,8 +52,18 @@ def read_events(store: EventStore, episode: str, start: int = 0) -> Iterator[Eve
         raise type(error)(f"{said}. {_verify(episode)} says how far it is whole.") from error
 
 
+def require_run(episode: str, first: Event | None) -> None:
+    """Refuse what is no run: nothing is drafted, judged or replayed in an administrative log."""
+    if first is not None and isinstance(first.body, AdminOpened):
+        raise UsageError(
+            f"{episode} is an administrative log, not a run: `spectrace show {episode}` and "
+            f"`spectrace verify {episode}` read it."
+        )
+
+
 def require_start(episode: str, events: Sequence[Event]) -> Sequence[Event]:
     """Return the events, whose first is episode.started: everything that is told of an episode begins with it."""
+    require_run(episode, events[0] if events else None)
     if events:
         require_readable(events[0])
     if not events or not isinstance(events[0].body, EpisodeStarted):

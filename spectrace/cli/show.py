@@ -13,12 +13,17 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso
 from spectrace.cli.options import db_option, json_option, reading
 from spectrace.cli.select import event_of
-from spectrace.core.events import TYPE_NUMBERS, EpisodeStarted
+from spectrace.core.digest import text_digest
+from spectrace.core.events import TYPE_NUMBERS, EpisodeStarted, GenerateRequested
 from spectrace.core.types import Message
 from spectrace.errors import UsageError
 from spectrace.settings import meant
 
 _POLL_S = 0.5
+_LONG = 20_000
+"""Characters of one text of a body; a cut is marked, with the digest of the whole."""
+_MESSAGES = 100
+"""Messages of a prompt that are shown as part of its event; of more, the number and how to see them."""
 _SUMMARY = 400
 """Characters of a timeline's summary; a cut is marked, `show EP:SEQ` has all."""
 
@@ -69,7 +74,7 @@ def command(
         if form == "prompt":
             _prompt(reader, episode, seq, as_json=as_json)
         elif seq is not None:
-            _event(reader.event(episode, seq), stored=stored, as_json=as_json)
+            _event(reader, episode, seq, stored=stored, as_json=as_json)
         elif as_json or stored:
             details = [one for one in reader.details(episode) if not types or one.type in types]
             if as_json:
@@ -151,21 +156,47 @@ def _style(one: EventLine) -> str:
             return "strong" if one.type.startswith("episode.") else ""
 
 
-def _event(one: EventDetail, *, stored: bool, as_json: bool) -> None:
+def _event(reader: Reader, episode: str, seq: int, *, stored: bool, as_json: bool) -> None:
     if as_json:
-        document.write("show", [_item(one, stored=stored)])
-    elif stored:
+        document.write("show", [_item(reader.event(episode, seq), stored=stored)])
+        return
+    one = reader.event(episode, seq, prompt=False)
+    if stored:
         _stored(one)
-    else:
-        console.rule(f"{one.episode}:{one.seq} {one.type} v{one.version}")
-        for name, value in (*_header(one).items(), ("link", one.link)):
-            console.line((f"{name:<10}", "dim"), str(value) if value is not None else "-")
-        console.rule("body")
-        console.block(one.body)
-        if one.unknown:
-            console.rule("fields that this spectrace does not know")
-            for path, text in one.unknown:
-                console.line((f"{path} ", "dim"), text)
+        return
+    console.rule(f"{one.episode}:{one.seq} {one.type} v{one.version}")
+    for name, value in (*_header(one).items(), ("link", one.link)):
+        console.line((f"{name:<10}", "dim"), str(value) if value is not None else "-")
+    console.rule("body")
+    console.block(_body(reader, one))
+    if one.unknown:
+        console.rule("fields that this spectrace does not know")
+        for path, text in one.unknown:
+            console.line((f"{path} ", "dim"), text)
+
+
+def _body(reader: Reader, one: EventDetail) -> str:
+    """Return the body for people: of very long texts the beginning, and no prompt that nobody could read here."""
+    body = json.loads(one.body)
+    if one.type == GenerateRequested.TYPE and isinstance(body, dict) and body.get("messages") == []:
+        sent = reader.messages(one.episode, one.seq, slice(0, 0))
+        body = json.loads(reader.event(one.episode, one.seq).body) if sent.total <= _MESSAGES else body
+        if sent.total > _MESSAGES:
+            body["messages"] = f"{sent.total:,} messages: spectrace show {one.episode}:{one.seq} --as prompt"
+    return json.dumps(_cut(body), indent=2, ensure_ascii=False)
+
+
+def _cut(value: object) -> object:
+    match value:
+        case str() if len(value) > _LONG:
+            rest = len(value) - _LONG
+            return f"{value[:_LONG]}… (+{rest:,} characters; {text_digest(value)}; --json has it whole)"
+        case list():
+            return [_cut(item) for item in value]
+        case dict():
+            return {name: _cut(item) for name, item in value.items()}
+        case _:
+            return value
 
 
 def _stored(one: EventDetail) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from spectrace.core.events import MAX_SEQ, Body, EpisodeStarted, Event
+from spectrace.core.types import Message
 
 FULL_EPISODE = MAX_SEQ + 1
 """A `stop` behind the last event that an episode can have."""
@@ -44,6 +45,14 @@ class StoredEvent:
     """Canonical body, decompressed."""
     salt: bytes | None
     link: bytes
+
+
+class Prompt(NamedTuple):
+    """The messages of a model call, or a part of them."""
+
+    total: int
+    """How many there are in all."""
+    messages: tuple[Message, ...]
 
 
 Link = tuple[int, str, bytes, bytes | None, bytes | None, bytes]
@@ -111,6 +120,10 @@ class EventStore(Protocol):
 
         Without `prompts` the messages of model calls are left out: they grow with the square of an episode.
         """
+        ...
+
+    def prompt(self, episode: str, seq: int, part: slice = slice(None)) -> Prompt | None:
+        """Return a part of a model call's messages, reading no others; None where event `seq` is no readable call."""
         ...
 
     def glance(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[Glance]:

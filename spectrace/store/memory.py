@@ -13,7 +13,7 @@ from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateR
 from spectrace.errors import Conflict, EpisodeNotFound, StoreError
 from spectrace.store.blobs import TextReferences, digest_bytes
 from spectrace.store.codec import BodyEncoder
-from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Link, Pending, StoredEvent
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Link, Pending, Prompt, StoredEvent
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import check_run_id, not_found
 from spectrace.store.reader import EpisodeReader
@@ -132,6 +132,13 @@ class MemoryEventStore:
             return [row for row in reversed(rows[:start]) if row.type == GenerateRequested.TYPE]
 
         yield from EpisodeReader(episode, self._fetch, earlier, prompts=prompts).events(rows[start:stop])
+
+    def prompt(self, episode: str, seq: int, part: slice = slice(None)) -> Prompt | None:
+        """Return a part of a model call's messages; None where event `seq` is no readable call."""
+        rows = self._log(episode).rows
+        earlier = [row for row in reversed(rows[:seq]) if row.type == GenerateRequested.TYPE]
+        reader = EpisodeReader(episode, self._fetch, lambda: earlier, part=part)
+        return reader.prompt(rows[seq]) if seq < len(rows) else None
 
     def glance(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[Glance]:
         """Yield the events without prompts, of each long text only the beginning."""

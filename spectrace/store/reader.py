@@ -6,12 +6,13 @@ row are read, newest first, only as far back as its messages reach: a long episo
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from spectrace.core.events import Body, Event, GenerateRequested, Unknown
+from spectrace.core.types import Message
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.decoding import decode, known, message_of, parse, parse_all
-from spectrace.store.event_store import Glance
+from spectrace.store.event_store import Glance, Prompt
 from spectrace.store.messages import MessageReader, message_count
 from spectrace.store.rows import Damage, Row, unreadable
 from spectrace.store.texts import MARK, FetchBlobs, FetchHeads, Hole, fill, fill_heads, holes
@@ -42,10 +43,13 @@ class EpisodeReader:
         earlier: Callable[[], Iterable[Row]] = tuple,
         *,
         prompts: bool = True,
+        part: slice = slice(None),
         heads: FetchHeads | None = None,
         typed: bool = True,
     ) -> None:
         """Read with `blobs`, for `events` or (not `typed`) `plain`; without `prompts` calls have no messages.
+
+        Of each prompt only a `part` is read.
 
         `earlier` gives the calls before the first row, newest first: asked only for messages that stand there. With
         `heads` long texts are cut to their beginnings.
@@ -56,6 +60,7 @@ class EpisodeReader:
         self._earlier: Iterator[Row] = iter(())
         self._begin: Callable[[], Iterable[Row]] | None = earlier
         self._prompts = prompts
+        self._part = part
         self._typed = typed
         self._messages = MessageReader(message_of) if typed else MessageReader()
 
@@ -66,6 +71,13 @@ class EpisodeReader:
     def glances(self, rows: Sequence[Row]) -> Iterator[Glance]:
         """Yield the rows' events, each with the number of messages that its prompt has."""
         yield from self._named(rows, lambda one: Glance(self._event(one), one.messages))
+
+    def prompt(self, row: Row) -> Prompt | None:
+        """Return the `part` of a call's messages; None where it is no call, or one of them is gone."""
+        (one,) = self._named((row,), lambda one: one)
+        if one.cls is not GenerateRequested or one.value is None:
+            return None
+        return Prompt(one.messages, tuple(cast("list[Message]", self._messages.messages(one.prompt))))
 
     def plain(self, rows: Sequence[Row]) -> Iterator[tuple[Row, object]]:
         """Yield each row with its body as JSON, texts and messages in their places; None where it is erased."""
@@ -111,7 +123,7 @@ class EpisodeReader:
         one = one._replace(messages=message_count(reference))
         if not self._prompts:
             return one
-        ordinals = self._messages.ordinals(reference)
+        ordinals = self._messages.ordinals(reference)[self._part]
         gone = self._reach(self._messages.unmet(ordinals))
         return one._replace(value=None) if gone else one._replace(prompt=ordinals)
 

@@ -24,7 +24,7 @@ from spectrace.store.codec import BodyEncoder
 from spectrace.store.commits import ROWS, Append, CommitQueue, taken
 from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
-from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Link, Pending, StoredEvent
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow, Glance, Link, Pending, Prompt, StoredEvent
 from spectrace.store.log import LogReader
 from spectrace.store.messages import MessageWriter
 from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_found
@@ -212,6 +212,14 @@ class SqlEventStore:
         with advised(episode):
             for rows in self.log.batches(number, start, stop=stop):
                 yield from reader.events(rows)
+
+    def prompt(self, episode: str, seq: int, part: slice = slice(None)) -> Prompt | None:
+        """Return a part of a model call's messages, reading no others; None where event `seq` is no readable call."""
+        number = self.log.number(episode)
+        reader = EpisodeReader(episode, self.log.blobs, partial(self.log.calls_before, number, seq), part=part)
+        with advised(episode):
+            rows = [row for batch in self.log.batches(number, seq, stop=seq + 1) for row in batch]
+            return reader.prompt(rows[0]) if rows else None
 
     def glance(self, episode: str, start: int = 0, stop: int = FULL_EPISODE) -> Iterator[Glance]:
         """Yield the events without prompts, of each long text only the beginning."""
