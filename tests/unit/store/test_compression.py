@@ -3,6 +3,7 @@ import threading
 from importlib.resources import files
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 from migrations.populated import sqlite_file
@@ -27,6 +28,8 @@ from spectrace.store.migrate import upgrade
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
+from spectrace.store.training import EPISODES, encoded, rehearsal_of
+from tests.shop_log import recorded
 
 SHIPPED = {
     1: "0441e33cc5b831f9f473dd2bebcd5b32d603b323c415171b58a700c33dd3d943",
@@ -157,3 +160,29 @@ def test_a_log_packed_with_the_first_dictionary_reads_and_grows_with_the_current
     assert all(list(store.read(episode)) for episode in episodes)
     store.close()
     assert [finding for finding in check(path) if finding.check == "dictionary" and finding.problem] == []
+
+
+def test_episodes_that_no_dictionary_was_trained_on_stay_small():
+    bodies, blobs = [], []
+    for seed in range(EPISODES, EPISODES + 10):
+        made = encoded(rehearsal_of(seed))
+        bodies += made[0]
+        blobs += made[1]
+
+    # Seeded: 0.267 and 0.190 of 348 and 112 KB when the dictionaries were made (0.41 and 0.57 before them).
+    assert sum(len(pack_body(body)[1]) for body in bodies) <= 0.275 * sum(map(len, bodies))
+    assert sum(len(pack_blob(blob)[1]) for blob in blobs) <= 0.196 * sum(map(len, blobs))
+
+
+def test_a_recorded_episode_stays_small(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    for _ in range(20):
+        recorded(store)
+
+    with store.database.reading() as connection:
+        bodies = connection.scalar(sa.select(sa.func.sum(sa.func.length(tables.events.c.payload)))) / 20
+        blobs = connection.scalar(sa.select(sa.func.sum(sa.func.length(tables.blobs.c.bytes))))
+    # 46 events took 4,154 bytes (4,910 with dictionary 1), the 10 texts that all 20 share 3,356 (5,929).
+    assert bodies <= 4_240
+    assert blobs <= 3_430
+    store.close()
