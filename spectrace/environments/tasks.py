@@ -50,9 +50,9 @@ def graded(value: object) -> Evaluation:
             raise ValueError(msg)
 
 
-def _decimal(reward: str) -> Decimal:
+def _decimal(reward: object) -> Decimal:
     try:
-        return Decimal(reward)
-    except (InvalidOperation, TypeError, ValueError):
+        return Decimal(reward if isinstance(reward, str) else "")
+    except InvalidOperation:
         msg = f"expected a decimal string as the reward of an Evaluation, found {reward!r}"
         raise ValueError(msg) from None

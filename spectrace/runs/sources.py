@@ -13,6 +13,8 @@ from typing import Protocol
 from spectrace.core.commands import Act, Generate
 from spectrace.core.types import Action, Completion, Evaluation, ModelFacts, NeedsModel, Observation, Opening
 from spectrace.environments.environment import Environment
+from spectrace.environments.tasks import graded
+from spectrace.environments.values import encode
 from spectrace.errors import EnvironmentFailed, UsageError
 from spectrace.models.client import ModelClient
 
@@ -163,9 +165,11 @@ class LiveSource(ModelSource):
         match answer:
             case NeedsModel():
                 return answer
-            case Observation():
+            case Observation(content=content):
+                # Text stays itself. Anything else is a slip of the environment's author, and the action has happened.
+                told = replace(answer, content=encode(content))
                 latency_us, before = self._ended(lane)
-                return Observed(answer, before, self._environment.fingerprint(), latency_us, "live")
+                return Observed(told, before, self._environment.fingerprint(), latency_us, "live")
             case _:
                 raise _unexpected("an Observation", answer)
 
@@ -191,7 +195,7 @@ class LiveSource(ModelSource):
             case NeedsModel():
                 return answer
             case Evaluation():
-                return Graded(answer, self._environment.fingerprint(), self._ended(lane)[0], "live")
+                return Graded(_scored(answer), self._environment.fingerprint(), self._ended(lane)[0], "live")
             case _:
                 raise _unexpected("an Evaluation", answer)
 
@@ -221,6 +225,14 @@ class LiveSource(ModelSource):
     def _ended(self, lane: str) -> tuple[int, str | None]:
         asked_at, before = self._begun.pop(lane)
         return round((time.monotonic() - asked_at) * 1_000_000), before
+
+
+def _scored(evaluation: Evaluation) -> Evaluation:
+    """Refuse a reward that is no number: it must count as no score, never as one."""
+    try:
+        return graded(evaluation)
+    except ValueError as error:
+        raise EnvironmentFailed("crashed", str(error)) from None
 
 
 def _unexpected(wanted: str, found: object) -> EnvironmentFailed:

@@ -55,7 +55,18 @@ def test_a_grade_becomes_an_evaluation(value, evaluation):
 
 
 @pytest.mark.parametrize(
-    "value", [math.nan, math.inf, "good", None, [1], Evaluation("NaN"), Evaluation("Infinity"), Evaluation("good")]
+    "value",
+    [
+        math.nan,
+        math.inf,
+        "good",
+        None,
+        [1],
+        Evaluation("NaN"),
+        Evaluation("Infinity"),
+        Evaluation("good"),
+        Evaluation(0.5),
+    ],
 )
 def test_what_is_no_grade_is_refused(value):
     with pytest.raises(ValueError, match="expected a"):

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from spectrace.core.commands import Act, Generate
-from spectrace.core.types import Effect, Message, ModelRequest, Observation, Role
+from spectrace.core.types import Effect, Evaluation, Message, ModelRequest, Observation, Role
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
 from spectrace.errors import EnvironmentFailed, UsageError
 from spectrace.runs.sources import Limits, LiveSource, ModelSource
@@ -43,6 +43,33 @@ async def test_an_act_is_answered_with_the_fingerprints_around_it():
     assert answer.observation == Observation("added")
     assert answer.before != answer.after
     assert answer.source == "live"
+
+
+class Careless(FunctionEnvironment):
+    """An environment of somebody who overlooked that an observation is text, and a reward a decimal string."""
+
+    async def act(self, action, requestor="agent"):
+        return Observation({"n": 1})
+
+    async def evaluate(self):
+        return Evaluation("NaN")
+
+
+@in_loop
+async def test_an_answer_that_is_no_text_is_written_as_text_for_the_action_has_happened():
+    source = LiveSource(Careless.from_functions("list", [add], "Add.", reset=lambda: [0]), {}, Limits())
+    answer = await source.act("", 2, Act(call("add", n=1), Effect.WRITE, "verdict:1", "s1.1"))
+
+    assert answer.observation == Observation('{"n":1}')
+
+
+@in_loop
+async def test_a_reward_that_is_no_number_is_no_grade():
+    source = LiveSource(Careless.from_functions("list", [add], "Add.", reset=lambda: [0]), {}, Limits())
+
+    with pytest.raises(EnvironmentFailed, match="finite reward, found NaN") as failure:
+        await source.evaluate("", 2, None)
+    assert failure.value.kind == "crashed"
 
 
 @in_loop
