@@ -64,7 +64,7 @@ def test_what_the_encoder_writes_is_rfc_8785(body):
 
 @pytest.mark.slow
 @CLASSES
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_what_the_encoder_writes_of_every_type_fits(cls, data):
     Draft202012Validator(closed(schema_of(cls))).validate(stored(data.draw(bodies(cls))))

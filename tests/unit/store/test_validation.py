@@ -47,7 +47,7 @@ def test_both_validators_say_the_same_of_what_was_changed(changed):
 
 @pytest.mark.slow
 @CLASSES
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_both_validators_agree_on_every_type(cls, data):
     both_fit(data.draw(fields_of(schema_of(cls))))
