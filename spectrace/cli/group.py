@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "why": "why",
         "rejections": "rejections",
         "replay": "replay",
+        "recover": "recover",
         "reverify": "reverify",
         "runs": "runs",
         "audit": "audit",

@@ -1,0 +1,111 @@
+import pytest
+
+from spectrace.store.event_store import Pending
+from spectrace.store.sql import open_store
+from tests.episodes import recorded_events
+
+ASKED = 30
+"""The accepted write of `tests.episodes` is asked in this event."""
+
+
+@pytest.fixture
+def interrupted(line) -> str:
+    """An episode whose writer went away while a write was asked and not answered."""
+    events = recorded_events()
+    store = open_store("spectrace.db")
+    writer = store.create("0123abcd", events[0].body, events[0].at)
+    pending = [Pending(event.seq, event.lane, event.at, event.body) for event in events[1 : ASKED + 1]]
+    writer.append(pending, durable=True)
+    writer.close()
+    store.close()
+    return "0123abcd"
+
+
+def test_an_item_names_the_last_event_and_the_write_that_may_have_happened(line, interrupted):
+    [item] = line.items("recover", "0123")
+    [action] = item.pop("indeterminate")
+
+    assert item == {
+        "episode": interrupted,
+        "parent": None,
+        "state": "interrupted",
+        "events": ASKED + 2,
+        "last_seq": ASKED,
+        "last_type": "act.requested",
+        "never_started": [],
+        "result": "consistent",
+        "detail": f"whole, from its start to its end; never answered: event {ASKED} (act.requested)",
+    }
+    assert action.pop("idempotency_key").endswith(":s2.2")
+    assert action == {
+        "seq": ASKED,
+        "position": "s2.2",
+        "kind": "call",
+        "tool": "cancel_order",
+        "arguments": '{"order_id": "W200"}',
+    }
+
+
+def test_recovering_twice_tells_the_same_and_keeps_the_id(line, interrupted):
+    first, second = line.items("recover", "--all"), line.items("recover", "--all")
+
+    assert first == second
+    assert [one["episode"] for one in line.items("ls", "--status", "interrupted")] == [interrupted]
+
+
+def test_the_ledger_calls_the_write_indeterminate_before_and_after(line, interrupted):
+    before = line.items("audit", "actions", "--outcome", "indeterminate")
+    line("recover", "--all")
+
+    assert line.items("audit", "actions", "--outcome", "indeterminate") == before
+    assert [one["seq"] for one in before] == [ASKED]
+
+
+def test_a_recovered_episode_replays_the_same_up_to_where_it_stopped(line, interrupted):
+    line("recover", interrupted)
+
+    [item] = line.items("replay", interrupted)
+
+    assert (item["result"], item["compared"]) == ("same", ASKED)
+
+
+def test_people_see_each_open_write_and_that_nothing_runs_it_again(line, interrupted):
+    result = line("recover", interrupted)
+
+    assert result.exit_code == 0
+    assert (
+        f'{interrupted}:{ASKED} indeterminate (asked, no outcome: it may have happened): cancel_order {{"order_id"'
+        in (" ".join(result.stdout.split()))
+    )
+    assert "Nothing runs an indeterminate write again" in result.stderr
+
+
+def test_a_running_episode_is_refused_and_the_others_are_recovered(line, interrupted):
+    events = recorded_events()
+    store = open_store("spectrace.db")
+    writer = store.create("99running", events[0].body, events[0].at)
+    result = line("recover", "99", "01", "--json")
+    writer.close()
+    store.close()
+
+    assert result.exit_code == 1
+    assert "Not recovered: 99running is being written by process" in result.stderr
+    assert '"0123abcd"' in result.stdout
+
+
+def test_nothing_interrupted_is_no_failure(line, episode):
+    result = line("recover", "--all")
+
+    assert (result.exit_code, result.stdout.strip()) == (0, "No episode is interrupted.")
+
+
+@pytest.mark.parametrize("arguments", [(), ("--all", "01")])
+def test_either_episodes_or_all_must_be_named(line, interrupted, arguments):
+    assert line("recover", *arguments).exit_code == 2
+
+
+def test_a_missing_database_is_refused_and_not_made(line, tmp_path):
+    result = line("recover", "--all", "--db", "nowhere.db")
+
+    assert result.exit_code == 2
+    assert not (tmp_path / "nowhere.db").exists()
