@@ -108,10 +108,10 @@ def _outcome(simulation: Simulation, messages: Sequence[Said]) -> Outcome:
 
 
 def _reward(simulation: Simulation) -> str | None:
-    """Return the reward's exact digits."""
+    """Return the reward's exact digits; NaN and infinities, which are no JSON, are no reward."""
     info = simulation.parts.get("reward_info")
     reward = json_text.members(info or "{}").get("reward") if json_text.is_object(info) else None
-    return reward if reward is not None and reward[0] in "-0123456789" else None
+    return reward if reward is not None and reward.removeprefix("-")[:1].isdecimal() else None
 
 
 def _parameters(info: str | None) -> str:

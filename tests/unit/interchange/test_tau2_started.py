@@ -1,4 +1,5 @@
 import json
+import math
 import time
 
 import pytest
@@ -96,7 +97,7 @@ def test_an_end_of_which_nothing_tells_is_unknown(tmp_path):
     assert losses.NO_TERMINATION in lost
 
 
-@pytest.mark.parametrize("grade", [{"reward": None}, {}, "none"])
+@pytest.mark.parametrize("grade", [{"reward": None}, {"reward": math.nan}, {"reward": -math.inf}, {}, "none"])
 def test_no_reward_is_none_never_zero(tmp_path, grade):
     scene, _, lost = begun(tmp_path, simulation(GREETING, HELLO, says("Bye"), BYE, reward_info=grade or {"x": 1}))
 

@@ -1,10 +1,12 @@
 """A recording answers by position and asserts the question; nothing is looked up by content."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import EvaluateRequested, Event, ResetRequested, Unknown
+from spectrace.core.events import ActCompleted, EvaluateRequested, Event, ResetRequested, Unknown
+from spectrace.core.types import Observation
 from spectrace.errors import ReplayDiverged
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
 from tests.episodes import recorded_events
@@ -28,6 +30,16 @@ def test_the_first_event_that_nothing_asked_for_is_named():
     Comparison(recording).write("", ResetRequested(seed=None))
 
     assert recording.left().seq == 2
+
+
+def test_an_observation_with_losses_is_named_and_not_counted_as_exact():
+    recording = Recording([])
+    done = next(event.body for event in recorded_events() if isinstance(event.body, ActCompleted))
+    lost = '{"$lossy":["$.a","$.b","$.c","$.d"],"value":{}}'
+    for seq, content in enumerate(("exact", lost)):
+        recording.observed(seq, replace(done, observation=Observation(content)))
+
+    assert (recording.exact_observations, recording.lossy) == (1, ["event 1 ($.a, $.b, $.c, ...)"])
 
 
 def test_events_of_unknown_types_are_not_asked_for():
