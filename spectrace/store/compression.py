@@ -119,6 +119,8 @@ def _decompressor(codec: int) -> zstandard.ZstdDecompressor:
     held: dict[int, zstandard.ZstdDecompressor] = _PER_THREAD.__dict__.setdefault("decompressors", {})
     if codec not in held:
         number = codec - DICTIONARY
+        if codec != ZSTD and number <= 0:
+            raise NewerSchema(f"a row is packed with codec {codec}, which this spectrace does not know.")
         held[codec] = zstandard.ZstdDecompressor(
             dict_data=None if codec == ZSTD else zstandard.ZstdCompressionDict(dictionary(number)),
             format=zstandard.FORMAT_ZSTD1_MAGICLESS if number >= _FIRST_WITHOUT_MAGIC else zstandard.FORMAT_ZSTD1,

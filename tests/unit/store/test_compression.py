@@ -118,6 +118,12 @@ def test_a_dictionary_of_a_newer_spectrace_is_named():
         unpack(DICTIONARY + 99, b"")
 
 
+@pytest.mark.parametrize("codec", [-1, 2, 100])
+def test_an_unknown_codec_is_named(codec):
+    with pytest.raises(NewerSchema, match=f"codec {codec},"):
+        unpack(codec, b"")
+
+
 @pytest.mark.parametrize("codec", [ZSTD, 101, DICTIONARY + BODIES, DICTIONARY + BLOBS])
 @pytest.mark.parametrize("damage", [b"", b"nonsense", b"\x28\xb5\x2f\xfd", b"\xe0" + b"\xff" * 30])
 def test_damaged_bytes_are_refused(codec, damage):
