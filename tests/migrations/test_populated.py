@@ -3,6 +3,7 @@
 import hashlib
 import multiprocessing
 import shutil
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -262,6 +263,33 @@ def test_two_upgraders_at_once_do_it_once(old):
 
     assert sorted(found) == [(revision, HEAD, url.startswith("sqlite")), (HEAD, HEAD, False)]
     assert (records, kept) == (2, told(revision)["events"])
+
+
+def killed(url: str, place: Path) -> None:
+    """Upgrade with a migration in which the process dies."""
+    revisions._PLACES = (place,)
+    upgrade(url)
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_in_the_middle_leaves_the_old_state_and_the_next_upgrade_succeeds(
+    old, next_release, monkeypatch
+):
+    revision, url = old
+    places = revisions._PLACES
+    next_release("import os; os._exit(9)")
+    process = multiprocessing.get_context("spawn").Process(target=killed, args=(url, revisions._PLACES[0]))
+    process.start()
+    process.join()
+    monkeypatch.setattr(revisions, "_PLACES", places)
+    left = revision_of(url), "later" in types(url)["runs"]
+    done = upgrade(url)
+    store = open_store(url, read_only=True)
+    kept = events(store, revision)
+    store.close()
+
+    assert (process.exitcode, left) == (9, (revision, False))
+    assert (done.before, kept) == (revision, told(revision)["events"])
 
 
 def watched(url: str, start, until, results) -> None:
