@@ -12,7 +12,7 @@ from spectrace.cli.console import Column, status_span
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.select import named
 from spectrace.config import database_url
-from spectrace.errors import Conflict, UsageError
+from spectrace.errors import Conflict, NewerSchema, UsageError
 from spectrace.store.sql import open_store
 
 _COLUMNS = (
@@ -59,7 +59,7 @@ def _recovered(url: str, names: Iterable[str]) -> tuple[list[Recovered], list[st
         for name in names:
             try:
                 found.append(recover(store, name))
-            except Conflict as error:
+            except (Conflict, NewerSchema) as error:
                 refused.append(str(error))
     finally:
         store.close()

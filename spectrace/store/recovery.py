@@ -13,6 +13,7 @@ from functools import reduce
 from spectrace.core.admin_events import ADMIN_PREFIX
 from spectrace.core.events import EpisodeEnded, Totals
 from spectrace.core.fold import tally
+from spectrace.core.versions import first_newer, newer_version
 from spectrace.errors import Conflict, UsageError
 from spectrace.store.event_store import EventStore, Pending
 from spectrace.store.memory import MemoryEventStore
@@ -43,6 +44,8 @@ def _end(store: EventStore, episode: str, at: int) -> None:
     writer = store.reopen(episode)
     try:
         events = list(store.read(episode))
+        if (newer := first_newer(events)) is not None:  # what was left open cannot be told without it
+            raise newer_version(newer)
         totals = reduce(lambda counted, event: tally(counted, event.body), events, Totals())
         ended = EpisodeEnded(outcome=INTERRUPTED, reason=RECOVERED, answer=None, reward=None, totals=totals)
         writer.append([Pending(len(events), "", at, ended)], durable=True)

@@ -18,6 +18,7 @@ from spectrace.runs.replay import replay_episode
 from spectrace.runs.reverify import reverify_episode
 from spectrace.store import decoding, upcasts
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.recovery import end_interrupted
 from spectrace.store.upcasts import Step
 from tests.episodes import record_shop
 from tests.stored_episodes import blobs_of, chained, put, told_lines
@@ -187,6 +188,18 @@ def test_no_account_is_made_of_an_episode_with_a_newer_version(memory, shop, typ
     assert f"{type_} version 2; this spectrace knows version 1" in lost[0].detail
     with pytest.raises(NewerSchema, match="version 2"):
         list(reader.actions(episodes=[episode]))
+
+
+def test_an_interrupted_episode_with_a_newer_version_is_given_no_end(event_store, shop):
+    def cut(events):
+        del events[30:]
+        with_newer_version("verdict.given")(events)
+
+    _, episode = stored(event_store, shop, cut)
+
+    with pytest.raises(NewerSchema, match=r"verdict\.given version 2"):
+        end_interrupted(event_store, episode, 1)
+    assert event_store.row(episode).events == 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
