@@ -15,7 +15,7 @@ from cattrs.gen import make_dict_unstructure_fn, override
 
 from spectrace.core.digest import checked_canonical, text_bytes, text_digest
 from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Body, GenerateRequested
-from spectrace.core.types import Action, Call, Finish, Reply
+from spectrace.core.types import Action, Call, Finish, Message, Reply
 from spectrace.errors import StoreError
 from spectrace.store.blobs import INLINE_BYTES, TextReferences
 from spectrace.store.messages import MessageWriter
@@ -47,6 +47,7 @@ class BodyEncoder:
         self._encoders: dict[type[Body], Encoder] = {
             cls: self._converter.get_unstructure_hook(cls) for cls in TYPE_NUMBERS
         }
+        self._message: Callable[[Message], object] = self._converter.get_unstructure_hook(Message)
 
     def encode(self, body: Body, messages: MessageWriter) -> tuple[Lifted, bytes]:
         """Return the header fields and the canonical body; raise StoreError for a value that no body may hold."""
@@ -59,7 +60,7 @@ class BodyEncoder:
         try:
             value = self._encoders[cls](body)
             if isinstance(body, GenerateRequested):
-                value["messages"] = messages.refer(body.messages, self._converter.unstructure)
+                value["messages"] = messages.refer(body.messages, self._message)
             return self._lift(body, _LIFTED[cls], value) if _LIFTED[cls] else NOTHING_LIFTED, value
         except (TypeError, AttributeError) as error:
             raise _refusal(body, error) from error
@@ -107,10 +108,12 @@ def _encoder(refer: Callable[[str], object]) -> Converter:
     for exact in (int, bool):  # a float that is a whole number would pass every later check but not be canonical
         converter.register_unstructure_hook(exact, _exactly(exact))
 
+    fields_of = {cls: make_dict_unstructure_fn(cls, converter) for cls in _KINDS}
+
     def action(value: Action | None) -> object:
         if value is None:
             return None
-        return {"kind": _KINDS[type(value)], **converter.unstructure(value)}
+        return {"kind": _KINDS[type(value)], **fields_of[type(value)](value)}
 
     converter.register_unstructure_hook_func(is_action, action)
     for cls in TYPE_NUMBERS:
