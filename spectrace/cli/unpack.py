@@ -8,9 +8,10 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column, arrival_span
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
-from spectrace.store.bundle_reader import LIMITS, Bundle, Limits
+from spectrace.store.bundle_reader import Bundle
 from spectrace.store.sql import open_store
 from spectrace.store.unpacking import Unpacked, unpack
+from spectrace.store.zip_members import LIMITS, Limits
 
 _COLUMNS = (Column("episode"), Column("result"), Column("events", right=True), Column("detail", rank=1, flex=30))
 _GIB = 30

@@ -5,14 +5,11 @@ answers what `verify` asks of a store, so that an episode in a bundle is verifie
 """
 
 import hashlib
-import re
-import stat
+import struct
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -24,35 +21,25 @@ from spectrace.store.bundle import BLOBS, EPISODES, file_digest
 from spectrace.store.event_store import EpisodeRow, Link, StoredEvent
 from spectrace.store.lines import MAX_LINE_BYTES, Line, parse_line
 from spectrace.store.rows import Damage
+from spectrace.store.zip_members import LIMITS, Limits, checked
 
-_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
-_NAMES = re.compile(
-    rf"manifest\.json|FORMAT\.md|episodes/{_ID}\.jsonl|blobs/sha256/[0-9a-f]{{64}}|schemas/bundle\.v1\.json"
-    rf"|schemas/events/{_ID}\.json|checkpoints/{_ID}\.json"
+_MALFORMED = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    LookupError,
 )
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_ENCRYPTED = 0x1
-_MAX_BLOB = 1_000_000_000
-"""What SQLite can hold in one value."""
+"""What `zipfile` raises for a file that is not what its own directory says (found by damaging one at random)."""
 _MAX_MANIFEST = 256 << 20
 _CHUNK = 1 << 20
 _SHOWN = 5
 _BATCH = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a bundle may ask of whoever reads it. A log packs 5 to 20 times; a zip bomb a thousand times."""
-
-    members: int = 2_000_000
-    bytes: int = 64 << 30
-    """Unpacked, all members together."""
-    ratio: int = 200
-    """Unpacked to packed, from `free` bytes on."""
-    free: int = 256 << 20
-
-
-LIMITS = Limits()
 
 
 def is_zip(path: Path) -> bool:
@@ -71,22 +58,24 @@ class Bundle:
         """Open the file; raise StoreError for what is no bundle or is not safe to read."""
         self.path = path
         try:
-            self._archive = zipfile.ZipFile(path)
+            self._file = path.open("rb")
         except FileNotFoundError:
             raise UsageError(f"there is no file {path}.") from None
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, NotImplementedError) as error:
-            raise StoreError(f"{path} is no bundle: {error}. `spectrace pack` writes them; was it cut short?") from None
         try:
-            self._infos = self._checked(limits)
+            self._archive = zipfile.ZipFile(self._file)
+            self._infos = checked(self._archive.infolist(), limits)
             self.manifest = manifest.parse_manifest(self._manifest())
             self._check_names()
         except Damage as error:
-            self._archive.close()
+            self._file.close()
             raise StoreError(f"{path}: {error}") from error
+        except _MALFORMED as error:
+            self._file.close()
+            raise StoreError(f"{path} is no bundle: {error}. `spectrace pack` writes them; was it cut short?") from None
         except BaseException:
-            self._archive.close()
+            self._file.close()
             raise
         self._entries = {one.episode: one for one in self.manifest.episodes}
 
@@ -103,6 +92,7 @@ class Bundle:
     def close(self) -> None:
         """Close the file."""
         self._archive.close()
+        self._file.close()
 
     @property
     def episodes(self) -> tuple[manifest.Entry, ...]:
@@ -190,22 +180,6 @@ class Bundle:
             raise EpisodeNotFound(f"no episode {episode[:80]!r} in {self.path}.")
         return self._entries[episode]
 
-    def _checked(self, limits: Limits) -> dict[str, zipfile.ZipInfo]:
-        infos = self._archive.infolist()
-        if len(infos) > limits.members:
-            raise Damage(f"it has {len(infos):,} members, more than {limits.members:,}.")
-        twice = [name for name, n in Counter(info.filename for info in infos).items() if n > 1]
-        if twice:
-            raise Damage(f"two members have the name {twice[0][:80]!r}.")
-        for info in infos:
-            _check_member(info)
-        unpacked, packed = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
-        if unpacked > limits.bytes:
-            raise Damage(f"it would unpack to {unpacked:,} bytes; the limit is {limits.bytes:,} (--max-gib raises it).")
-        if unpacked > limits.free and unpacked > packed * limits.ratio:
-            raise Damage(f"{packed:,} bytes that unpack to {unpacked:,}: no log packs so well, a zip bomb does.")
-        return {info.filename: info for info in infos}
-
     def _manifest(self) -> bytes:
         info = self._infos.get(manifest.NAME)
         if info is None:
@@ -241,25 +215,10 @@ class Bundle:
         try:
             with self._archive.open(self._infos[name]) as member:
                 yield member
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        except _MALFORMED as error:
             raise Damage(f"{name} cannot be unpacked: {error}. The file was altered or damaged.") from error
 
 
 def _link(line: Line) -> Link:
     row = line.row
     return row.seq, row.type, row.header(line.episode), row.body, row.salt, row.link
-
-
-def _check_member(info: zipfile.ZipInfo) -> None:
-    """Refuse whatever could do more than be read."""
-    name, mode = info.orig_filename, info.external_attr >> 16
-    if info.flag_bits & _ENCRYPTED:
-        raise Damage(f"the member {name[:80]!r} is encrypted.")
-    if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
-        raise Damage(f"the member {name[:80]!r} is no plain file (mode {mode:o}).")
-    if _NAMES.fullmatch(name) is None or name != info.filename:
-        raise Damage(f"a bundle has no member {name[:80]!r}.")
-    if info.compress_type not in _METHODS:
-        raise Damage(f"the member {name[:80]!r} is packed with method {info.compress_type}; deflate was expected.")
-    if name.startswith(BLOBS) and info.file_size > _MAX_BLOB:
-        raise Damage(f"the text {name} has {info.file_size:,} bytes; no database takes more than {_MAX_BLOB:,}.")

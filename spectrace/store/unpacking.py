@@ -13,13 +13,14 @@ from spectrace.errors import Conflict, StoreError
 from spectrace.store import admin
 from spectrace.store.blobs import references
 from spectrace.store.bundle import Progress
-from spectrace.store.bundle_reader import LIMITS, Bundle, Limits
+from spectrace.store.bundle_reader import Bundle
 from spectrace.store.decoding import parse
 from spectrace.store.lines import Chain
 from spectrace.store.manifest import Entry
 from spectrace.store.rows import Damage
 from spectrace.store.sql import SqlEventStore
 from spectrace.store.transfer import PRESENT, Arrival, insert_stored, selection_digest
+from spectrace.store.zip_members import LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ import pytest
 from spectrace.audit.integrity import CONSISTENT, INVALID, verify_episode
 from spectrace.errors import EpisodeNotFound, NewerSchema, StoreError, UsageError
 from spectrace.store.bundle import pack
-from spectrace.store.bundle_reader import Bundle, Limits, is_zip
+from spectrace.store.bundle_reader import Bundle, is_zip
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.rows import Damage
+from spectrace.store.zip_members import Limits
 from tests.shop_log import recorded
 from tests.transfers import lines_of
 
@@ -67,34 +68,15 @@ def test_it_answers_as_a_store_does(path, source):
             bundle.row("another")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "/etc/passwd",
-        "../up.json",
-        "episodes/../../up.jsonl",
-        "episodes/",
-        "episodes/a/b.jsonl",
-        "C:\\windows\\a.json",
-        "episodes\\a.jsonl",
-        "blobs/sha256/" + "g" * 64,
-        "blobs/sha256/" + "0" * 63,
-        "manifest.json ",
-        "MANIFEST.JSON",
-        "run.sh",
-        "schemas/events/../x.json",
-        "ëpisodes/a.jsonl",
-    ],
-)
-def test_a_member_of_another_name_is_refused(remade, name):
+@pytest.mark.parametrize("name", ["/etc/passwd", "../up.json", "run.sh"])
+def test_a_member_that_no_bundle_has_is_refused(remade, name):
     with pytest.raises(StoreError, match="a bundle has no member"):
         Bundle(remade(lambda members: [*members, added(name)]))
 
 
-@pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFDIR | 0o755, stat.S_IFIFO | 0o644])
-def test_links_and_devices_are_refused(remade, mode):
+def test_a_link_is_refused(remade):
     with pytest.raises(StoreError, match="is no plain file"):
-        Bundle(remade(lambda members: [*members, added("checkpoints/a.json", b"/etc/passwd", mode)]))
+        Bundle(remade(lambda members: [*members, added("checkpoints/a.json", b"/etc/passwd", stat.S_IFLNK | 0o777)]))
 
 
 def test_two_members_of_one_name_are_refused(remade):
@@ -102,36 +84,7 @@ def test_two_members_of_one_name_are_refused(remade):
         Bundle(remade(lambda members: [*members, added("manifest.json", b"{}")]))
 
 
-def test_what_is_encrypted_or_packed_otherwise_is_refused(remade):
-    made = remade(lambda members: members)
-    data = bytearray(made.read_bytes())
-    data[data.rindex(b"PK\x01\x02") + 8] |= 1
-    made.write_bytes(data)
-    with pytest.raises(StoreError, match="is encrypted"):
-        Bundle(made)
-
-    def bzip(members):
-        members[0][0].compress_type = zipfile.ZIP_BZIP2
-        return members
-
-    with pytest.raises(StoreError, match="is packed with method 12"):
-        Bundle(remade(bzip))
-
-
-@pytest.mark.parametrize(
-    ("limits", "said"),
-    [
-        (Limits(members=5), "members, more than 5"),
-        (Limits(bytes=1000), "the limit is 1,000"),
-        (Limits(free=1000, ratio=2), "a zip bomb does"),
-    ],
-)
-def test_a_bundle_beyond_the_limits_is_refused_before_anything_is_unpacked(path, limits, said):
-    with pytest.raises(StoreError, match=said):
-        Bundle(path, limits)
-
-
-def test_a_zip_bomb_is_refused(remade):
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(remade):
     def bomb(members):
         info, _ = added("blobs/sha256/" + "0" * 64)
         info.compress_type = zipfile.ZIP_DEFLATED

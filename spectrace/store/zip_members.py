@@ -1,0 +1,72 @@
+"""Which members a zip may have to be read as a bundle, and how large they may be; decided before any is unpacked.
+
+Names are compared with those that a bundle has, so that an absolute path, `..`, a link or a device never gets as far
+as to be refused for what it is. Counterpart of `bundle_reader`, which reads what is left.
+"""
+
+import re
+import stat
+import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spectrace.store.bundle import BLOBS
+from spectrace.store.rows import Damage
+
+_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+_NAMES = re.compile(
+    rf"manifest\.json|FORMAT\.md|episodes/{_ID}\.jsonl|blobs/sha256/[0-9a-f]{{64}}|schemas/bundle\.v1\.json"
+    rf"|schemas/events/{_ID}\.json|checkpoints/{_ID}\.json"
+)
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ENCRYPTED = 0x1
+_MAX_BLOB = 1_000_000_000
+"""What SQLite can hold in one value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a bundle may ask of whoever reads it. A log packs 5 to 20 times; a zip bomb a thousand times."""
+
+    members: int = 2_000_000
+    bytes: int = 64 << 30
+    """Unpacked, all members together."""
+    ratio: int = 200
+    """Unpacked to packed, from `free` bytes on."""
+    free: int = 256 << 20
+
+
+LIMITS = Limits()
+
+
+def checked(infos: Sequence[zipfile.ZipInfo], limits: Limits) -> dict[str, zipfile.ZipInfo]:
+    """Return the members by name; raise Damage for the first that no bundle has."""
+    if len(infos) > limits.members:
+        raise Damage(f"it has {len(infos):,} members, more than {limits.members:,}.")
+    twice = [name for name, n in Counter(info.filename for info in infos).items() if n > 1]
+    if twice:
+        raise Damage(f"two members have the name {twice[0][:80]!r}.")
+    for info in infos:
+        _check(info)
+    unpacked, packed = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
+    if unpacked > limits.bytes:
+        raise Damage(f"it would unpack to {unpacked:,} bytes; the limit is {limits.bytes:,} (--max-gib raises it).")
+    if unpacked > limits.free and unpacked > packed * limits.ratio:
+        raise Damage(f"{packed:,} bytes that unpack to {unpacked:,}: no log packs so well, a zip bomb does.")
+    return {info.filename: info for info in infos}
+
+
+def _check(info: zipfile.ZipInfo) -> None:
+    """Refuse whatever could do more than be read."""
+    name, mode = info.orig_filename, info.external_attr >> 16
+    if info.flag_bits & _ENCRYPTED:
+        raise Damage(f"the member {name[:80]!r} is encrypted.")
+    if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
+        raise Damage(f"the member {name[:80]!r} is no plain file (mode {mode:o}).")
+    if _NAMES.fullmatch(name) is None or name != info.filename:
+        raise Damage(f"a bundle has no member {name[:80]!r}.")
+    if info.compress_type not in _METHODS:
+        raise Damage(f"the member {name[:80]!r} is packed with method {info.compress_type}; deflate was expected.")
+    if name.startswith(BLOBS) and info.file_size > _MAX_BLOB:
+        raise Damage(f"the text {name} has {info.file_size:,} bytes; no database takes more than {_MAX_BLOB:,}.")
