@@ -23,11 +23,19 @@ TYPES = (
     "admin.copied",
 )
 
+INDEXES = (
+    ("ix_episodes_open", "episodes", ["started_at"], "ended_at IS NULL"),
+    ("ix_summaries_projection", "summaries", ["projection"], None),
+    ("ix_summaries_problem", "summaries", ["number"], "problem IS NOT NULL"),
+    ("ix_actions_never_sent", "actions", ["tool", "drafted_at"], "requested_at IS NULL"),
+)
+"""With these an audit by tool and window reads only what it tells."""
+
 BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Add the table, and the names of the new event types."""
+    """Add the table, the audit's indexes, and the names of the new event types."""
     op.create_table(
         "epochs",
         sa.Column("number", BIG, autoincrement=False, nullable=False),
@@ -36,6 +44,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["number"], ["episodes.number"], name="fk_epochs_number_episodes"),
         sa.UniqueConstraint("place", name="uq_epochs_place"),
     )
+    for name, table, columns, where in INDEXES:
+        partial = None if where is None else sa.text(where)
+        op.create_index(name, table, columns, sqlite_where=partial, postgresql_where=partial)
     types = sa.table("types", sa.column("number", sa.SmallInteger), sa.column("name", sa.String))
     op.bulk_insert(types, [{"number": number, "name": name} for number, name in enumerate(TYPES, start=FIRST_NUMBER)])
     assert_triggers(op.get_bind())

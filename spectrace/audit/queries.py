@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self, cast
 
 from spectrace.audit import episodes as listing
+from spectrace.audit import ledger
 from spectrace.audit.answers import (
     EpisodeSummary,
     EventDetail,
@@ -250,20 +251,25 @@ class Reader:
         *,
         reads: bool = False,
         episodes: Collection[str] | None = None,
+        between: ledger.Between = (None, None),
         lost: list[Unread] | None = None,
     ) -> Iterator[Deed]:
         """Yield the ledger: what changed or may have changed something, what was drafted to and never ran.
 
-        `filters.tool` chooses the actions of that tool. Plain reads are left out unless asked for. `lost` is told what
-        cannot be read, and the ledger goes on; without it that is a StoreError.
+        `filters.tool` chooses the actions of that tool, `between` those asked, or else drafted, in that time. Plain
+        reads are left out unless asked for. `lost` is told what cannot be read of the episodes that are read, and the
+        ledger goes on; without it that is a StoreError.
         """
         filters = filters or Filters()
+        if isinstance(self.store, SqlEventStore) and not reads and ledger.can_choose(self.store, filters):
+            yield from ledger.chosen(self.store, filters, between, episodes, lambda name: self._deeds(name, lost))
+            return
         for one in self.iter_episodes(replace(filters, tool=())):
             if episodes is not None and one.episode not in episodes:
                 continue
             for deed in self._deeds(one.episode, lost):
                 fits = not filters.tool or deed.tool in filters.tool
-                if fits and (reads or changes_state(deed)):
+                if fits and (reads or changes_state(deed)) and ledger.within(deed, between):
                     yield deed
 
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:

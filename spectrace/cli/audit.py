@@ -85,11 +85,12 @@ def actions(
         names = set(named(reader, episodes))
         found = [
             deed
-            for deed in reader.actions(chosen, reads=Effect.READ in effect, episodes=names or None, lost=lost)
+            for deed in reader.actions(
+                chosen, reads=Effect.READ in effect, episodes=names or None, between=(low, high), lost=lost
+            )
             if (not effect or deed.effect_declared in effect)
             and (not authority or _has_authority(deed, authority))
             and (not outcome or deed.outcome in outcome)
-            and _within(deed, low, high)
         ]
     if as_json:
         document.write("audit-actions", [item(deed) for deed in found])
@@ -111,11 +112,6 @@ def _require_authorities(wanted: Sequence[str]) -> None:
 def _has_authority(deed: Deed, wanted: Sequence[str]) -> bool:
     given = deed.authority or ""
     return given in wanted or given.partition(":")[0] in wanted
-
-
-def _within(deed: Deed, low: int | None, high: int | None) -> bool:
-    at = deed.requested_at if deed.requested_at is not None else deed.drafted_at
-    return at is None or ((low is None or at >= low) and (high is None or at < high))
 
 
 def show(deeds: Sequence[Deed]) -> None:

@@ -91,11 +91,12 @@ class MessageReader:
         self._met: dict[int, object] = {}
         self._decoded: dict[int, object] = {}
 
-    def learn(self, reference: object) -> None:
-        """Note the new messages of one reference form."""
+    def learn(self, reference: object) -> range:
+        """Note the new messages of one reference form; return their ordinals."""
         match reference:
             case {"base": int(base), "new": list(new)}:
                 self._met.update(enumerate(new, base))
+                return range(base, base + len(new))
             case _:
                 msg = "expected a list of messages by reference"
                 raise ValueError(msg)

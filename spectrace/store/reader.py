@@ -132,16 +132,15 @@ class EpisodeReader:
         if unmet and self._begin is not None:
             self._earlier, self._begin = iter(self._begin()), None
         while unmet and (row := next(self._earlier, None)) is not None:
-            self._learn(row)
-            unmet = self._messages.unmet(unmet)
+            unmet.difference_update(self._learn(row))
         return unmet
 
-    def _learn(self, row: Row) -> None:
+    def _learn(self, row: Row) -> Iterable[int]:
         if known(row.type, row.version) is None or row.body is None:
-            return
+            return ()
         try:
             value = parse(row.body)
-            self._messages.learn(value.get("messages") if isinstance(value, dict) else None)
+            return self._messages.learn(value.get("messages") if isinstance(value, dict) else None)
         except _UNREADABLE as error:
             raise unreadable(self._episode, row.seq, error) from error
 

@@ -42,6 +42,8 @@ episodes = sa.Table(
     sa.Column("db_user", sa.String),
     sa.Index("ix_episodes_started_at_number", "started_at", "number"),
 )
+_OPEN = sa.text("ended_at IS NULL")
+sa.Index("ix_episodes_open", episodes.c.started_at, sqlite_where=_OPEN, postgresql_where=_OPEN)
 
 epochs = sa.Table(
     "epochs",
@@ -179,7 +181,10 @@ summaries = sa.Table(
     ),
     sa.Index("ix_summaries_env_task", "env", "task"),
     sa.Index("ix_summaries_run", "run"),
+    sa.Index("ix_summaries_projection", "projection"),
 )
+_PROBLEM = sa.text("problem IS NOT NULL")
+sa.Index("ix_summaries_problem", summaries.c.number, sqlite_where=_PROBLEM, postgresql_where=_PROBLEM)
 
 segments = sa.Table(
     "segments",
@@ -230,6 +235,14 @@ actions = sa.Table(
     sa.Column("started_by", sa.String, nullable=False),
     sa.Column("erased", sa.Boolean, nullable=False),
     sa.Index("ix_actions_tool_requested_at", "tool", "requested_at"),
+)
+_NEVER_SENT = sa.text("requested_at IS NULL")
+sa.Index(
+    "ix_actions_never_sent",
+    actions.c.tool,
+    actions.c.drafted_at,
+    sqlite_where=_NEVER_SENT,
+    postgresql_where=_NEVER_SENT,
 )
 
 search = sa.Table(
