@@ -11,7 +11,7 @@ from functools import partial
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
 from spectrace.core.fold import Tally
 from spectrace.core.types import Outcome
-from spectrace.errors import Conflict, RecordingStopped, StoreError
+from spectrace.errors import Conflict, RecordingStopped, SchemaViolation, StoreError
 from spectrace.store.event_store import EpisodeWriter, Pending
 
 Watcher = Callable[[str, int, Body], None]
@@ -129,11 +129,13 @@ class Recorder:
 
     def _stop(self, cause: StoreError) -> RecordingStopped:
         """Return the error of this append and of every later one: the cause, what is recorded, what to do."""
-        todo = (
-            "Only one process may write an episode: find the other, then run the task again."
-            if isinstance(cause, Conflict)
-            else "Mend what is wrong with the database, then run the task again."
-        )
+        match cause:
+            case Conflict():
+                todo = "Only one process may write an episode: find the other, then run the task again."
+            case SchemaViolation():
+                todo = "No event that does not fit is ever written: this is a fault of spectrace, please report it."
+            case _:
+                todo = "Mend what is wrong with the database, then run the task again."
         return RecordingStopped(
             f"Episode {self.episode} was stopped, because its log cannot be gone on with: {cause} "
             f"Its first {self._kept} events had been recorded; without an end it shows as interrupted. {todo}"

@@ -7,7 +7,7 @@ import pytest
 
 from spectrace.core.events import EvaluateRequested, ResetRequested
 from spectrace.core.types import Outcome
-from spectrace.errors import RecordingStopped, StoreError
+from spectrace.errors import Conflict, RecordingStopped, SchemaViolation, StoreError
 from spectrace.runs.recorder import LogFull, Recorder, now_us
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
@@ -89,12 +89,20 @@ async def test_an_unflushed_commit_is_made_in_the_loop_and_one_that_must_wait_in
 
 
 @in_loop
-async def test_a_commit_that_could_not_be_made_at_once_stops_the_recording():
+@pytest.mark.parametrize(
+    ("cause", "advice"),
+    [
+        (StoreError("the disk is full"), "Mend what is wrong with the database"),
+        (Conflict("the disk is full"), "find the other"),
+        (SchemaViolation("the disk is full"), "please report it"),
+    ],
+)
+async def test_a_commit_that_could_not_be_made_at_once_stops_the_recording(cause, advice):
     writer = Writer()
-    writer.append_at_once = lambda events: (_ for _ in ()).throw(StoreError("the disk is full"))
+    writer.append_at_once = lambda events: (_ for _ in ()).throw(cause)
     recorder = Recorder("e", writer)
     recorder.write("", EvaluateRequested())
-    with pytest.raises(RecordingStopped, match="the disk is full"):
+    with pytest.raises(RecordingStopped, match=f"the disk is full.*{advice}"):
         await recorder.settle(durable=False)
     with pytest.raises(RecordingStopped, match="the disk is full"):
         recorder.write("", EvaluateRequested())
