@@ -70,7 +70,8 @@ def _as(tag: str, text: Callable[[Any], str]) -> Callable[[Any], str]:
 
 _BYTES = _as("$bytes", lambda value: base64.b64encode(bytes(value)).decode())
 _KINDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
-    (Enum, _as("$enum", lambda value: f"{type(value).__name__}.{value.name}")),  # before str and int: a StrEnum is both
+    (Enum, _as("$enum", lambda value: f"{type(value).__name__}.{value.name}")),  # before str and int: may be both
+    (range, _as("$range", lambda value: f"{value.start}:{value.stop}:{value.step}")),
     (str, lambda value: quoted(str.__str__(value))),
     (int, _integer),
     (float, _float),

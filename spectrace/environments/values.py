@@ -12,10 +12,12 @@ value that contains itself) gets a placeholder, and the whole says where: `{"$lo
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
+from types import SimpleNamespace
 from typing import Any
 
 from spectrace.core.digest import text_digest
@@ -37,8 +39,8 @@ def encode(value: object) -> str:
     """Return the value as text. Never raises: what cannot be written exactly is marked, see `lossy_paths`."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return str.__str__(value)
-    if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).decode("utf-8", "surrogateescape")
+    if isinstance(value, bytes | bytearray):
+        return value.decode("utf-8", "surrogateescape")
     writer = _Writer()
     text = writer.write(value)
     if not writer.lost:
@@ -155,6 +157,9 @@ def _container(value: object) -> _Container | None:
         case set() | frozenset():
             members = iter([(None, member) for member in value])
             return _Container(value, members, lambda texts: tagged("$set", _array(sorted(texts))))
+        case deque() | KeysView() | ValuesView() | ItemsView():
+            tag = f"${type(value).__name__}"
+            return _Container(value, enumerate(list(value)), lambda texts: tagged(tag, _array(texts)))
     if type(value).__module__.partition(".")[0] == "numpy":
         return _numpy(value)
     named = _fields(value)
@@ -188,6 +193,8 @@ def _fields(value: object) -> dict[str, object] | None:
         names = [item.name for item in fields(kind)]
     elif isinstance(value, tuple):
         names = list(kind._fields)
+    elif isinstance(value, SimpleNamespace):
+        return dict(sorted(vars(value).items()))
     elif hasattr(kind, "__attrs_attrs__"):
         names = [item.name for item in kind.__attrs_attrs__]
     elif hasattr(kind, "model_fields") and isinstance(value, Iterable):
