@@ -1,0 +1,62 @@
+"""What the questions behind the ledger read: by their plans, on both databases, over a log of 24,000 events."""
+
+import pytest
+import sqlalchemy as sa
+
+from spectrace.store import projections
+from spectrace.store.ledger import FOREVER, accounts, can_tell, never_sent, sent, unfit, writes
+from spectrace.store.sql import open_store
+from tests import bulk
+
+WINDOW = (bulk.BEGIN_US + 30 * bulk.DAY_US, bulk.BEGIN_US + 40 * bulk.DAY_US)
+
+
+@pytest.fixture
+def store(database_url):
+    opened = open_store(database_url)
+    with opened.database.writing(durable=False) as connection:
+        bulk.fill(connection, 400, projections.VERSION)
+    yield opened
+    opened.close()
+
+
+def plan(store, query):
+    text = str(query.compile(dialect=store.database.dialect, compile_kwargs={"literal_binds": True}))
+    with store.database.reading() as connection:
+        explained = "EXPLAIN QUERY PLAN " if store.database.sqlite else "EXPLAIN "
+        return "\n".join(str(row[-1]) for row in connection.exec_driver_sql(explained + text.replace("%", "%%")))
+
+
+QUESTIONS = (
+    (sent("tool7", WINDOW), "ix_actions_tool_requested_at"),
+    (never_sent("tool7", WINDOW), "ix_actions_never_sent"),
+    (writes("tool7", WINDOW), "ix_events_writes"),
+    (unfit(WINDOW)[0], "ix_episodes_open"),
+    (unfit(WINDOW)[1], "ix_summaries_projection"),
+    (unfit(WINDOW)[2], "ix_summaries_projection"),
+    (unfit(WINDOW)[3], "ix_summaries_problem"),
+)
+
+
+def test_every_question_is_answered_through_its_index(store):
+    for query, index in QUESTIONS:
+        assert index in plan(store, query), plan(store, query)
+
+
+def test_accounts_are_those_of_the_events_in_the_window(store):
+    at, events = sa.literal_column("at"), sa.text("events")
+    held = sa.select(sa.func.count()).select_from(events).where(sa.text("type = 9 AND effect = 'write'"))
+    tool = sa.text("tool = (SELECT id FROM tools WHERE name = 'tool7')")
+    with store.database.reading() as connection:
+        expected = connection.scalar(held.where(tool, at >= WINDOW[0], at < WINDOW[1]))
+    found = accounts(store.database, ("tool7",), WINDOW)
+    deeds = [deed for one in found for deed in one.deeds]
+
+    assert accounts(store.database, ("no_such_tool",), FOREVER) == []
+    assert len([deed for deed in deeds if deed.outcome == "ok"]) == expected
+    assert all(WINDOW[0] <= (deed.requested_at or deed.drafted_at) < WINDOW[1] for deed in deeds)
+
+
+@pytest.mark.parametrize("tool", ["a\0", "\ud800", "x" * 256])
+def test_a_name_that_a_header_or_a_database_changes_cannot_be_told(tool):
+    assert (can_tell(("cancel_order", tool)), can_tell(("cancel_order",))) == (False, True)
