@@ -12,65 +12,32 @@ CHECKPOINT_BYTES more are written.
 """
 
 import os
-import re
 import sqlite3
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import StaticPool
 
-from spectrace.errors import MissingExtra, StoreError, UsageError
+from spectrace.errors import MissingExtra, StoreError
+from spectrace.store.address import BUSY_S, LOST, explain, parse_url, shown
 from spectrace.store.forks import keep_from_children
 from spectrace.store.lock import TurnLock
 
-BUSY_S = 30.0
+__all__ = ["BUSY_S", "CHECKPOINT_BYTES", "LOG_BYTES", "Database", "explain", "parse_url", "shown"]
+
 LOOK_S = 0.05
 """Unflushed appends look this often whether the file is still there; flushed ones always do."""
 CHECKPOINT_BYTES = 4 << 20
 """A write-ahead log above this is folded in when an episode ends, never inside a commit (p99 of an append)."""
 LOG_BYTES = 16 << 20
 """Above this it is folded in after a commit, in the middle of an episode too: its bound while no reader pins it."""
-
-
-def parse_url(text: str) -> sa.URL:
-    """Return the URL of `sqlite:///x.db`, `postgresql://...` or a bare path; raise UsageError for anything else."""
-    url = sa.URL.create("sqlite", database=text) if "://" not in text and text else _parsed(text)
-    match url.get_backend_name():
-        case "sqlite" if url.database and url.database != ":memory:":
-            return sa.URL.create("sqlite", database=str(Path(url.database).expanduser().resolve()))
-        case "postgresql" | "postgres":
-            return url.set(drivername="postgresql+psycopg")
-        case _:
-            raise UsageError(
-                f"a database is a path, sqlite:///FILE or postgresql://USER@HOST/NAME, not {shown(url)}. "
-                "Give one with --db or SPECTRACE_DB."
-            )
-
-
-def _parsed(text: str) -> sa.URL:
-    try:
-        return sa.make_url(text)
-    except (sa.exc.ArgumentError, ValueError) as error:
-        raise UsageError(f"--db {text!r} is not a database URL: try sqlite:///spectrace.db.") from error
-
-
-def shown(url: sa.URL) -> str:
-    """Return the URL for a message, as it may be typed again: never its password."""
-    if url.drivername == "sqlite" and url.database:
-        return url.database
-    hidden = {name: "***" for name in url.query if "password" in name}
-    url = url.set(drivername=url.get_backend_name()).update_query_dict(hidden)
-    if not url.password:
-        url = url._replace(password=None)
-    address, mark, query = url.render_as_string(hide_password=True).partition("?")
-    return address + mark + unquote(query)
 
 
 class Database:
@@ -259,15 +226,27 @@ class Database:
             yield
 
     def checkpoint(self, *, above: int = 0) -> None:
-        """Fold SQLite's write-ahead log into the file if it is larger; readers are not waited for."""
+        """Fold SQLite's write-ahead log into the file if it is larger; readers are not waited for.
+
+        Where that cannot be done (a full disk), the log stays as it is: what it holds is committed and is read there.
+        The next checkpoint tries again, and an append that cannot be made says why.
+        """
         if not self.sqlite or self.read_only or self._is_gone():
             return
         if self._log_size() <= above:
             return
-        with self._turn, self.explained(), self.locked(), self._read_engine.connect() as connection:
+        with (
+            suppress(StoreError),
+            self._turn,
+            self.explained(),
+            self.locked(),
+            self._read_engine.connect() as connection,
+        ):
             connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").close()
-            connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(BUSY_S * 1000)}")
+            try:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").close()
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(BUSY_S * 1000)}")
 
     def _relieve(self) -> None:
         """Fold in a log that has outgrown its bound; one that a reader pins, again only when it has grown further."""
@@ -399,34 +378,3 @@ class Database:
         if self._flushing is not durable:
             driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._flushing = durable
-
-
-LOST = "the connection was lost: "
-
-_ADVICE = (
-    (LOST, "Is the server still there, and did somebody end the session? What was committed before is kept."),
-    ("unable to open database file", "Does the directory exist, and may this user write there?"),
-    ("readonly database", "This user may not write there: choose another place with --db, or change the permissions."),
-    ("Permission denied", "This user may not write there: choose another place with --db, or change the permissions."),
-    ("Read-only file system", "The file system is read-only: choose another place with --db."),
-    ("not a database", "The file is something else, or encrypted: check the path given with --db."),
-    ("malformed", "The file is damaged or cut short: restore a backup, or try `sqlite3 FILE .recover` on a copy."),
-    ("disk is full", "Free some space; nothing of this transaction was kept."),
-    ("No space left", "Free some space; nothing of this transaction was kept."),
-    ("disk I/O error", "Is the disk full, read-only, over a quota or broken? Nothing of this transaction was kept."),
-    ("read-only transaction", "The server takes no writes now: is it a standby, or default_transaction_read_only on?"),
-    ("locked", f"Another process held the database for over {BUSY_S:.0f} s."),
-    ("connection failed", "Is Postgres running there, and are host, port, user and password right?"),
-    ("could not be acquired", f"Another process held the lock beside the database for over {BUSY_S:.0f} s."),
-)
-
-
-_POSTGRES_ASKS = re.compile(r"\s*Is the server running[^?]*\?")
-"""Its own advice, in the middle of what it says; ours stands at the end."""
-
-
-def explain(url: sa.URL, error: str) -> str:
-    """Return one paragraph: which database, what its driver said, what to do."""
-    said = " ".join(_POSTGRES_ASKS.sub("", error).split())
-    advice = next((advice for sign, advice in _ADVICE if sign in said), "")
-    return f"database {shown(url)}: {said.rstrip('.')}. {advice}".rstrip()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spectrace.errors import StoreError, UsageError
-from spectrace.store.database import CHECKPOINT_BYTES, Database, explain, parse_url, shown
+from spectrace.errors import StoreError
+from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 
@@ -116,49 +116,6 @@ def test_a_closed_log_is_read_without_its_write_ahead_log(path):
 
     assert [event.seq for event in reader.read("ep1")] == [0]
     reader.close()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("postgresql://u:p@h/x", "postgresql+psycopg://u:p@h/x"),
-        ("postgres://h/x", "postgresql+psycopg://h/x"),
-        ("sqlite:////data/x.db", "sqlite:////data/x.db"),
-        ("/data/x.db", "sqlite:////data/x.db"),
-    ],
-)
-def test_urls_are_read(text, expected):
-    assert parse_url(text).render_as_string(hide_password=False) == expected
-
-
-@pytest.mark.parametrize("text", ["", "sqlite://", "sqlite:///:memory:", "mysql://h/x", "nonsense://"])
-def test_other_urls_are_refused(text):
-    with pytest.raises(UsageError):
-        parse_url(text)
-
-
-def test_a_password_is_not_shown():
-    assert shown(parse_url("postgresql://u:secret@h/x")) == "postgresql://u:***@h/x"
-
-
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ("postgresql://postgres@/log?host=/run/pg", "postgresql://postgres@/log?host=/run/pg"),
-        ("postgresql://postgres:@/log?host=%2Frun%2Fpg", "postgresql://postgres@/log?host=/run/pg"),
-        ("postgres://h/x?password=secret&sslmode=require", "postgresql://h/x?password=***&sslmode=require"),
-    ],
-)
-def test_a_url_is_shown_as_it_may_be_typed_again(typed, told):
-    assert shown(parse_url(typed)) == told
-
-
-def test_a_drivers_words_become_one_paragraph_with_advice():
-    text = explain(parse_url("/data/x.db"), "database or disk\n is full")
-
-    assert (
-        text == "database /data/x.db: database or disk is full. Free some space; nothing of this transaction was kept."
-    )
 
 
 def test_a_server_that_is_not_there_is_a_store_error():
