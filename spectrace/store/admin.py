@@ -126,8 +126,8 @@ def operator() -> StartedBy:
     """Return the operating system's word on who does it; a container may have no name for its user."""
     try:
         user = getpass.getuser()
-    except (KeyError, OSError):
-        user = f"uid {os.getuid()}"
+    except (ImportError, KeyError, OSError):
+        user = f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
     return StartedBy(user, socket.gethostname())
 
 

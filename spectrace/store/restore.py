@@ -23,6 +23,9 @@ from spectrace.store.database import BUSY_S, Database, parse_url, shown
 from spectrace.store.evidence import peeking
 from spectrace.store.lock import TurnLock
 
+_PATIENCE_S = 0.3
+"""Who has the file open has it open for long; only a glance is waited for."""
+
 Check = Callable[[str], Sequence[str]]
 """Says what is wrong with the episodes of the database at that URL."""
 
@@ -171,7 +174,9 @@ def _epoch(target: Path) -> EpochHead | None:
 
 def _alone(path: Path) -> sqlite3.Connection:
     """Open the file as its only user; closing it folds the write-ahead log in."""
-    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=1, isolation_level=None)
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?mode=rw", uri=True, timeout=_PATIENCE_S, isolation_level=None
+    )
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     return connection
 

@@ -33,7 +33,10 @@ def upgrade():
 """
 
 
-@pytest.fixture(params=[f"{revision} {kind}" for revision in REVISIONS for kind in ("sqlite", "postgres")])
+@pytest.fixture(
+    params=[f"{revision} sqlite" for revision in REVISIONS]
+    + [pytest.param(f"{revision} postgres", marks=pytest.mark.slow) for revision in REVISIONS]
+)
 def old(request, tmp_path) -> tuple[str, str]:
     """A database of a past revision: the revision, its URL."""
     revision, kind = request.param.split()

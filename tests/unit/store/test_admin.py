@@ -117,6 +117,7 @@ def test_a_database_without_an_epoch_gets_one_with_its_first_record(store):
     assert (first.reason, second) == ("upgraded", imported())
 
 
+@pytest.mark.slow
 def test_records_of_many_writers_make_one_chain(database_url, store):
     others = [open_store(database_url) for _ in range(4)]
     threads = [

@@ -9,7 +9,7 @@ from spectrace.store.sql import open_store
 from tests.migrations.populated import fill_postgres, sqlite_file
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def old(request, tmp_path):
     """The URL of a database of revision 0001."""
     if request.param == "sqlite":
