@@ -59,19 +59,32 @@ def lend(url: str) -> Evidence:
     return _unpacked(path) if is_zip(path) else _older(url, path)
 
 
-def _unpacked(path: Path) -> Evidence:
-    """Verify a bundle and unpack it into a temporary database; raise StoreError for one that is not intact."""
+@contextmanager
+def _directory() -> Iterator[TemporaryDirectory[str]]:
+    """Make a temporary directory, kept unless something goes wrong."""
     directory = TemporaryDirectory(prefix="spectrace-evidence-")
     try:
+        yield directory
+    except OSError as error:
+        directory.cleanup()
+        raise StoreError(
+            f"the temporary copy that is read could not be made: {error}. The environment variable TMPDIR chooses "
+            "another place, if room is what it lacks."
+        ) from error
+    except BaseException:
+        directory.cleanup()
+        raise
+
+
+def _unpacked(path: Path) -> Evidence:
+    """Verify a bundle and unpack it into a temporary database; raise StoreError for one that is not intact."""
+    with _directory() as directory:
         log = Path(directory.name) / f"{path.stem}.db"
         store = open_store(str(log))
         try:
             found = unpack(path, store, on_record=False)
         finally:
             store.close()
-    except BaseException:
-        directory.cleanup()
-        raise
     note = (
         f"{path} is a bundle: all of it was verified, and its episodes are read from a temporary database; the file is "
         f"left as it is. SHA-256 {found.sha256}."
@@ -83,17 +96,12 @@ def _older(url: str, path: Path) -> Evidence:
     said = _revision(path)
     if not _is_older(said) and not (said is None and _waiting(path)):
         return Evidence(url)
-    directory = TemporaryDirectory(prefix="spectrace-evidence-")
-    try:
+    with _directory() as directory:
         copy, digests = Path(directory.name) / path.name, _all_copied(path, Path(directory.name))
         found = _revision(copy, immutable=False) if digests else None
         if _is_older(found):
             lacking = _upgraded(path, copy, found)
-            note = _note(path, found, digests, lacking)
-            return Evidence(str(copy), note, lacking, directory.cleanup)
-    except BaseException:
-        directory.cleanup()
-        raise
+            return Evidence(str(copy), _note(path, found, digests, lacking), lacking, directory.cleanup)
     directory.cleanup()
     if said is not None and not digests:
         raise StoreError(f"{path} was written each time that it was copied: read it when nobody writes it.")

@@ -19,7 +19,7 @@ from spectrace.core.admin_events import AdminRestored, EpochHead
 from spectrace.errors import NewerSchema, StoreError, UsageError
 from spectrace.store import admin, migrate, revisions
 from spectrace.store.backup import copied, file_digest, flush, free_name, stamp
-from spectrace.store.database import BUSY_S, Database, parse_url, shown
+from spectrace.store.database import BUSY_S, Database, explain, parse_url, shown
 from spectrace.store.evidence import peeking
 from spectrace.store.lock import TurnLock
 
@@ -85,6 +85,8 @@ def restore(url: str, backup: Path, check: Check) -> Restored:
             )
             _exchange(partial, target, old)
         return Restored(target, digest, revision, old.path if old else None, record)
+    except OSError as error:
+        raise StoreError(explain(parsed, str(error))) from error
     finally:
         for side in ("", *_SIDES):
             with suppress(FileNotFoundError):

@@ -1,4 +1,5 @@
 import hashlib
+import os
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -6,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from spectrace.errors import StoreError
-from spectrace.store import revisions
+from spectrace.store import evidence, revisions
+from spectrace.store.backup import copied
 from spectrace.store.evidence import lend, opened, peeking
 from spectrace.store.sql import open_store
 from tests.migrations.populated import fill_postgres, sqlite_file, told
@@ -48,8 +50,8 @@ def test_a_log_of_this_revision_is_read_where_it_lies(database_url):
 
 def test_an_older_log_is_read_from_a_copy_and_left_as_it_is(old):
     before, there = seen(old.parent), left_over()
-    with opened(str(old)) as evidence:
-        events = heads(evidence.url)
+    with opened(str(old)) as found:
+        events = heads(found.url)
 
     assert events == {name: len(digests) for name, digests in told("0001")["events"].items()}
     assert seen(old.parent) == before
@@ -57,8 +59,8 @@ def test_an_older_log_is_read_from_a_copy_and_left_as_it_is(old):
 
 
 def test_the_note_says_which_file_and_its_digest(old):
-    with opened(str(old)) as evidence:
-        note = evidence.note
+    with opened(str(old)) as found:
+        note = found.note
 
     assert f"{old} is at revision 0001" in note
     assert f"log.db sha256:{hashlib.sha256(old.read_bytes()).hexdigest()}" in note
@@ -67,11 +69,11 @@ def test_the_note_says_which_file_and_its_digest(old):
 def test_what_the_write_ahead_log_holds_is_read_and_not_folded_in(old):
     log = waiting(old)
     before = seen(old.parent)
-    with opened(str(old)) as evidence:
-        store = open_store(evidence.url, read_only=True)
+    with opened(str(old)) as found:
+        store = open_store(found.url, read_only=True)
         project = store.log.episode("hostile-1").project
         store.close()
-        note = evidence.note
+        note = found.note
 
     assert project == "changed"
     assert seen(old.parent) == before
@@ -96,8 +98,8 @@ def waiting(path: Path) -> Path:
 
 def test_a_log_that_lies_whole_in_its_write_ahead_log_is_read(old):
     empty_but_for_its_log(old)
-    with opened(str(old)) as evidence:
-        assert heads(evidence.url)["hostile-1"] == len(told("0001")["events"]["hostile-1"])
+    with opened(str(old)) as found:
+        assert heads(found.url)["hostile-1"] == len(told("0001")["events"]["hostile-1"])
 
 
 def empty_but_for_its_log(path: Path) -> None:
@@ -119,27 +121,27 @@ def empty_but_for_its_log(path: Path) -> None:
 
 def test_an_upgrade_that_is_still_in_the_write_ahead_log_counts(tmp_path):
     store = open_store(str(tmp_path / "log.db"))
-    evidence = lend(str(tmp_path / "log.db"))
+    found = lend(str(tmp_path / "log.db"))
     store.close()
 
-    assert (evidence.url, evidence.note) == (str(tmp_path / "log.db"), None)
+    assert (found.url, found.note) == (str(tmp_path / "log.db"), None)
 
 
 def test_triggers_that_the_evidence_lacks_are_said(old):
     connection = sqlite3.connect(old)
     connection.execute("DROP TRIGGER events_no_update")
     connection.close()
-    with opened(str(old)) as evidence:
-        assert evidence.lacking == ("events_no_update",)
-        assert "It lacks the triggers events_no_update, so events could be changed" in evidence.note
+    with opened(str(old)) as found:
+        assert found.lacking == ("events_no_update",)
+        assert "It lacks the triggers events_no_update, so events could be changed" in found.note
 
 
 def test_a_directory_that_nobody_may_write_to_is_no_obstacle(old):
     old.chmod(0o400)
     old.parent.chmod(0o500)
     try:
-        with opened(str(old)) as evidence:
-            assert heads(evidence.url)["interrupted-1"] > 0
+        with opened(str(old)) as found:
+            assert heads(found.url)["interrupted-1"] > 0
     finally:
         old.parent.chmod(0o700)
 
@@ -173,6 +175,28 @@ def test_postgres_of_an_older_revision_is_refused_with_what_to_do(postgres_url):
 def test_peeking_leaves_no_trace(old):
     before = seen(old.parent)
     with peeking(old) as connection:
-        found = revisions.of(connection)
+        said = revisions.of(connection)
 
-    assert (found, seen(old.parent)) == ("0001", before)
+    assert (said, seen(old.parent)) == ("0001", before)
+
+
+def test_no_room_for_the_copy_is_said_with_what_to_do(old, monkeypatch):
+    there = left_over()
+
+    def full(source, target):
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(evidence, "copied", full)
+    with pytest.raises(StoreError, match=r"could not be made: .*No space left on device.*TMPDIR"):
+        lend(str(old))
+    assert left_over() == there
+
+
+def test_a_log_that_never_holds_still_is_not_copied(old, monkeypatch):
+    def touched(source, target):
+        os.utime(source)
+        return copied(source, target)
+
+    monkeypatch.setattr(evidence, "copied", touched)
+    with pytest.raises(StoreError, match="was written each time that it was copied: read it when nobody writes it"):
+        lend(str(old))

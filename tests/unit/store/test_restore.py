@@ -6,6 +6,7 @@ import pytest
 from spectrace.core.admin_events import AdminOpened, AdminRestored
 from spectrace.errors import NewerSchema, StoreError, UsageError
 from spectrace.store import admin, revisions
+from spectrace.store import restore as restoring
 from spectrace.store.migrate import upgrade
 from spectrace.store.restore import restore
 from spectrace.store.samples import EPOCH_US, sample_episode
@@ -191,3 +192,11 @@ def test_what_is_no_backup_is_a_usage_error(log, backup, tmp_path):
 def test_postgres_has_its_own_tools(backup):
     with pytest.raises(UsageError, match="pg_restore"):
         restore("postgresql://host/name", backup, sound)
+
+
+def test_no_room_for_the_copy_is_said(log, backup, monkeypatch):
+    def full(source, target):
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(restoring, "copied", full)
+    refused(log, backup, StoreError, "No space left on device")
