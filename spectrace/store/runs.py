@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from spectrace.core.digest import canonical, digest
 from spectrace.errors import UsageError
 from spectrace.store import tables
+from spectrace.store.projections import storable
 from spectrace.store.sql import SqlEventStore
 
 
@@ -51,7 +52,9 @@ class Item:
 def begin(
     store: SqlEventStore, name: str, kind: str, selection: Sequence[tuple[str, str]], settings: str = "{}"
 ) -> Run:
-    """Begin a run, or go on with the one of that name."""
+    """Begin a run, or go on with the one of that name, which any database can hold as it is."""
+    if storable(name) != name:
+        raise UsageError(f"a run's name is text without NUL and bytes that are no UTF-8, not {name[:80]!r}.")
     pairs = canonical([list(pair) for pair in selection])
     values = {
         "name": name,
@@ -134,6 +137,8 @@ def items(store: SqlEventStore, name: str) -> list[Item]:
 
 
 def _find(connection: sa.Connection, name: str) -> "sa.Row[Any] | None":
+    if storable(name) != name:
+        return None
     return connection.execute(tables.runs.select().where(tables.runs.c.name == name)).one_or_none()
 
 

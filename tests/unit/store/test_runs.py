@@ -31,6 +31,14 @@ def test_the_same_name_goes_on_with_the_same_work(store):
     assert runs.begin(store, "first", "reverify", SELECTION) == first
 
 
+@pytest.mark.parametrize("name", ["a\0b", "v\udcff"])
+def test_a_name_that_a_database_cannot_hold_is_refused_and_never_found(store, name):
+    with pytest.raises(UsageError, match="a run's name is text without NUL"):
+        runs.begin(store, name, "reverify", SELECTION)
+    with pytest.raises(UsageError, match="there is no run"):
+        runs.get(store, name)
+
+
 @pytest.mark.parametrize(
     "other", [("run", SELECTION, "{}"), ("reverify", (), "{}"), ("reverify", SELECTION, '{"k": 1}')]
 )
