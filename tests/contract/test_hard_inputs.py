@@ -31,6 +31,7 @@ from spectrace.core.types import Call, Finish, Message
 from spectrace.environments.functions import Task
 from spectrace.environments.values import encode, encoded_digest
 from spectrace.models import chat
+from spectrace.runs.live import Labels
 from spectrace.runs.replay import replay_episode
 from tests.hard_values import EXACT, LOSSY, VALUES, asked, case, open_desk, record_steps
 from tests.playbook import reject, written
@@ -173,13 +174,15 @@ def test_nan_as_an_argument_is_kept_and_refused_by_the_tool(event_store):
 def test_hostile_text_is_kept_in_a_task_a_reason_a_write_and_an_answer(open_event_store):
     task, write = Task("hard", HOSTILE), Call("put", json.dumps({"value": HOSTILE}))
     drafts, verdicts = [written(write), Finish(HOSTILE)], [reject(1, write, reason=HOSTILE)]
-    recorded = record_steps(open_event_store(), drafts, verdicts, task=task)
+    labels = Labels(project=HOSTILE, labels=((HOSTILE, HOSTILE),), operator=HOSTILE, run=HOSTILE)
+    recorded = record_steps(open_event_store(), drafts, verdicts, task=task, labels=labels)
     store, episode = open_event_store(), recorded.episode
     verdict = bodies(store, episode, VerdictGiven)[0]
 
     assert (verdict.reason, json.loads(verdict.raw)["reason"]) == (HOSTILE, HOSTILE)
     assert observations(store, episode)[0].content == HOSTILE
-    assert next(store.read(episode)).body.task.request == HOSTILE
+    first = next(store.read(episode)).body
+    assert (first.task.request, first.project, first.run, first.operator) == (HOSTILE,) * 4
     assert bodies(store, episode, EpisodeEnded)[0].answer == HOSTILE
     assert verify_episode(store, episode).result == CONSISTENT
     assert replayed(store, episode).result == "same"
