@@ -5,6 +5,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -42,9 +43,9 @@ def postgres() -> Iterator[str]:
         server.cleanup()
 
 
-@pytest.fixture
-def postgres_url(postgres: str) -> Iterator[str]:
-    """The URL of an empty schema of its own: a database each would cost a checkpoint of the server."""
+@contextmanager
+def empty_schema(postgres: str) -> Iterator[str]:
+    """Lend the URL of an empty schema: a database each would cost a checkpoint of the server."""
     name = f"t{os.getpid()}_{next(_NUMBERS)}"
     url = sa.make_url(postgres).set(drivername="postgresql+psycopg")
     engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
@@ -55,6 +56,13 @@ def postgres_url(postgres: str) -> Iterator[str]:
     with engine.connect() as connection:
         connection.exec_driver_sql(f"DROP SCHEMA {name} CASCADE")
     engine.dispose()
+
+
+@pytest.fixture
+def postgres_url(postgres: str) -> Iterator[str]:
+    """The URL of an empty schema of its own."""
+    with empty_schema(postgres) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
