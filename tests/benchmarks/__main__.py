@@ -17,6 +17,7 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 CANNOT = 125
 ROUNDS, QUICK_ROUNDS = 5, 3
 LONG, QUICK_LONG = 50_000, 10_000
+TAIL, QUICK_TAIL = 10_000, 3_000
 
 
 def main() -> int:
@@ -60,7 +61,7 @@ def _sections(options: argparse.Namespace, missing: dict[str, str]) -> list[tupl
     every: list[tuple[str, Callable[[], Section]]] = [
         ("append", lambda: write_tables.append("syn", rounds)),
         ("append-real", lambda: write_tables.append("real", rounds)),
-        ("tail", lambda: write_tables.tail(rounds)),
+        ("tail", lambda: write_tables.tail(QUICK_TAIL if quick else TAIL, rounds)),
         ("flushes", write_tables.flush_count),
         ("durable", lambda: write_tables.flushed(rounds)),
         ("postgres", lambda: write_tables.on_postgres(rounds)),

@@ -65,6 +65,7 @@ def _table(rounds: Sequence[Told]) -> Iterator[Row]:
         if rate is None or case.startswith("jsonl"):
             continue
         note = "" if size is None else f"{size:,.0f} B an episode"
+        case += f", {section.partition('payload=')[2]} payloads" if "payload=" in section else ""
         if base is None or "nodes/s" in case:
             yield Row(case, rate, "a second", note=note)
         else:

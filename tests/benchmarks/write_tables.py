@@ -21,7 +21,6 @@ FLUSHED = "jsonl fdatasync /step"
 MEASURED_FROM = 100
 """The episodes from here on; the scripts of ../shared/bench measure these too."""
 EPISODES = 60
-STEPS = 10_000
 
 
 def chosen(kind: str, first: int = MEASURED_FROM, count: int = EPISODES) -> Sequence[sources.Source]:
@@ -71,12 +70,12 @@ def append(kind: str, rounds: int) -> Section:
     return Section(f"Append, {kind}: {len(episodes)} episodes", rows, said)
 
 
-def tail(rounds: int) -> Section:
-    """Return how far the slowest steps in ten thousand are from the middle."""
+def tail(steps: int, rounds: int) -> Section:
+    """Return how far the slowest of many steps are from the middle."""
     sources.prepare()
     import gen
 
-    episodes = gen.syn(STEPS // 15 + 1, seed=11)
+    episodes = gen.syn(steps // 15 + 1, seed=11)
     found = interleaved({"recorder": ours.recorder(episodes), "append": ours.appending(episodes)}, rounds)
     rows = [
         Row(
@@ -87,7 +86,7 @@ def tail(rounds: int) -> Section:
         )
         for name, one in (("call that `spectrace run` uses", found["recorder"]), ("bulk call", found["append"]))
     ]
-    return Section(f"Tail of {STEPS:,} unflushed steps", rows)
+    return Section(f"Tail of {steps:,} unflushed steps", rows)
 
 
 def flush_count() -> Section:
