@@ -153,7 +153,8 @@ class SqlEventStore:
 
     def reopen(self, episode: str) -> SqlWriter:
         """Go on writing an episode that nobody writes; raise Conflict while somebody does."""
-        row, number = self.row(episode), self.log.number(episode)
+        found = self.log.episode(episode)
+        row, number = self.episode_row(found), found.number
         if number <= 0:
             raise UsageError(f"{episode} is an administrative log: only what is done to the database is added to it.")
         if row.state == "running":
@@ -163,9 +164,12 @@ class SqlEventStore:
         told = list(self.read(episode))
         chain = EpisodeChain(episode, self._texts, self._encoder, self._salts, messages_of(told))
         chain.resume(row.head, told)
+        names = ("number", "events", "writer_pid", "writer_started", "lease_until")
+        as_it_was = [tables.episodes.c[name] == getattr(found, name) for name in names]
         with self.database.writing(durable=True) as connection:
-            taken = sa.update(tables.episodes).values(**self._writer_columns())
-            connection.execute(taken.where(tables.episodes.c.number == number))
+            take = sa.update(tables.episodes).values(**self._writer_columns()).where(*as_it_was)
+            if connection.execute(take).rowcount != 1:
+                raise Conflict(f"{episode} was taken up by somebody else meanwhile: wait, or end that.")
         return SqlWriter(self, number, chain)
 
     def resolve(self, prefix: str) -> str:
