@@ -17,6 +17,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 INJECTED = frozenset({"state", "task"})
 """Parameters that the environment fills in; the models never see them."""
 
+_LONGEST_S = 10**9
+"""About 30 years: what is longer is a slip, and infinity has no microseconds."""
 _MARK = "__spectrace_tool__"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -49,8 +51,8 @@ def tool(
     if effect is not None and effect not in known:
         msg = f"tool: expected an effect of {', '.join(known)}, found {effect!r}"
         raise UsageError(msg)
-    if timeout_s is not None and timeout_s <= 0:
-        msg = f"tool: expected a time limit above 0 s, found {timeout_s}"
+    if timeout_s is not None and not 0 < timeout_s <= _LONGEST_S:  # NaN too
+        msg = f"tool: expected a time limit above 0 s and of {_LONGEST_S:,} s at most, found {timeout_s}"
         raise UsageError(msg)
 
     def mark(function: F) -> F:

@@ -184,8 +184,8 @@ def _arguments(value: object) -> str:
 
 
 def count(value: object) -> int | None:
-    """Return a token count, or None for whatever is not one."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a token count, or None for whatever is not one, or more than a log's integers hold."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
 
 
 def _usage(value: object) -> Usage:

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from spectrace.core.types import Effect, ToolSpec
@@ -47,7 +49,10 @@ def test_a_method_is_a_tool_with_its_declaration():
     assert (made.spec.effect, made.bound('{"x": 3}', {})()) == (Effect.READ, 3)
 
 
-@pytest.mark.parametrize("options", [{"effect": "maybe"}, {"timeout_s": 0}, {"timeout_s": -1.0}])
+@pytest.mark.parametrize(
+    "options",
+    [{"effect": "maybe"}, {"timeout_s": 0}, {"timeout_s": -1.0}, {"timeout_s": math.inf}, {"timeout_s": math.nan}],
+)
 def test_a_declaration_that_means_nothing_is_refused(options):
     with pytest.raises(UsageError, match="tool: expected"):
         tool(**options)

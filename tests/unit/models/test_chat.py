@@ -169,7 +169,8 @@ def test_reasoning_is_kept_under_either_name():
 
 
 @pytest.mark.parametrize(
-    "usage", [None, [], {}, {"prompt_tokens": None}, {"prompt_tokens": True}, {"prompt_tokens": -1}]
+    "usage",
+    [None, [], {}, {"prompt_tokens": None}, {"prompt_tokens": True}, {"prompt_tokens": -1}, {"prompt_tokens": 2**53}],
 )
 def test_an_unknown_count_is_none_and_never_zero(usage):
     reply = chat.read_reply(json.dumps({"choices": [{"message": {}}], "usage": usage}))
