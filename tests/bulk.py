@@ -15,8 +15,8 @@ SQLITE_SERIES = "(WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s
 _EPISODES = """
 INSERT INTO episodes (number, episode, project, started_at, ended_at, events, head, writer_host, writer_pid,
                       writer_started, lease_until)
-SELECT i, 'bulk-' || i, 'bulk', {begin} + i * {step}, {begin} + i * {step} + {events} * 2500000, {events}, :link,
-       'host', 1, '1', 0 FROM {numbers}
+SELECT i, 'bulk-' || i, 'bulk', {begin} + i * CAST({step} AS BIGINT),
+       {begin} + i * CAST({step} AS BIGINT) + {events} * 2500000, {events}, :link, 'host', 1, '1', 0 FROM {numbers}
 """
 _SUMMARIES = """
 INSERT INTO summaries (number, projection, env, task, trial, protocol, labels, status, steps, segments, reviews, writes,

@@ -27,7 +27,7 @@ INDEXES = (
     ("ix_episodes_open", "episodes", ["started_at"], "ended_at IS NULL"),
     ("ix_summaries_projection", "summaries", ["projection"], None),
     ("ix_summaries_problem", "summaries", ["number"], "problem IS NOT NULL"),
-    ("ix_actions_never_sent", "actions", ["tool", "drafted_at"], "requested_at IS NULL"),
+    ("ix_actions_tool_requested_at_drafted_at", "actions", ["tool", "requested_at", "drafted_at"], None),
 )
 """With these an audit by tool and window reads only what it tells."""
 
@@ -44,6 +44,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["number"], ["episodes.number"], name="fk_epochs_number_episodes"),
         sa.UniqueConstraint("place", name="uq_epochs_place"),
     )
+    op.drop_index("ix_actions_tool_requested_at", "actions")
     for name, table, columns, where in INDEXES:
         partial = None if where is None else sa.text(where)
         op.create_index(name, table, columns, sqlite_where=partial, postgresql_where=partial)

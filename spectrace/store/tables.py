@@ -234,15 +234,7 @@ actions = sa.Table(
     sa.Column("result_digest", sa.String),
     sa.Column("started_by", sa.String, nullable=False),
     sa.Column("erased", sa.Boolean, nullable=False),
-    sa.Index("ix_actions_tool_requested_at", "tool", "requested_at"),
-)
-_NEVER_SENT = sa.text("requested_at IS NULL")
-sa.Index(
-    "ix_actions_never_sent",
-    actions.c.tool,
-    actions.c.drafted_at,
-    sqlite_where=_NEVER_SENT,
-    postgresql_where=_NEVER_SENT,
+    sa.Index("ix_actions_tool_requested_at_drafted_at", "tool", "requested_at", "drafted_at"),
 )
 
 search = sa.Table(
