@@ -5,8 +5,10 @@ value that is long, or holds NUL or lone surrogates (a model may name a tool any
 and stays, exactly, in the body.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
+from functools import cache
 from types import NoneType, UnionType
 from typing import NamedTuple, Union, get_args, get_origin
 
@@ -42,12 +44,9 @@ class BodyEncoder:
     """Bodies to canonical bytes; long texts go to `texts`, repeated messages to the episode's `MessageWriter`."""
 
     def __init__(self, texts: TextReferences) -> None:
-        """Compile one encoder for each event class."""
-        self._converter = _encoder(texts.refer)
-        self._encoders: dict[type[Body], Encoder] = {
-            cls: self._converter.get_unstructure_hook(cls) for cls in TYPE_NUMBERS
-        }
-        self._message: Callable[[Message], object] = self._converter.get_unstructure_hook(Message)
+        """Refer to `texts`. The encoders themselves are compiled once a process: that takes 50 ms."""
+        self._texts = texts
+        self._encoders, self._message = _compiled()
 
     def encode(self, body: Body, messages: MessageWriter) -> tuple[Lifted, bytes]:
         """Return the header fields and the canonical body; raise StoreError for a value that no body may hold."""
@@ -57,6 +56,7 @@ class BodyEncoder:
     def value(self, body: Body, messages: MessageWriter) -> tuple[Lifted, dict[str, object]]:
         """Return the header fields and the body as plain JSON."""
         cls = type(body)
+        _REFERRING.texts = self._texts
         try:
             value = self._encoders[cls](body)
             if isinstance(body, GenerateRequested):
@@ -79,7 +79,7 @@ class BodyEncoder:
             given: str | None = getattr(body, name)
             lifted[name] = header_text(given)
             if lifted[name] != given:
-                value[name] = self._converter.unstructure(given, str)
+                value[name] = None if given is None else _refer(given)
         return Lifted(**lifted)
 
 
@@ -102,9 +102,22 @@ def is_action(annotation: object) -> bool:
     return set(get_args(annotation)) - {NoneType} == set(_KINDS)
 
 
-def _encoder(refer: Callable[[str], object]) -> Converter:
+_REFERRING = threading.local()
+"""`texts`: the TextReferences of the encoder that this thread is in, for the functions that all encoders share."""
+
+
+def _refer(text: str) -> str | dict[str, str]:
+    if len(text) < INLINE_BYTES and text.isascii():
+        return text
+    texts: TextReferences = _REFERRING.texts
+    return texts.refer(text)
+
+
+@cache
+def _compiled() -> tuple[Mapping[type[Body], Encoder], Callable[[Message], object]]:
+    """Return the encoder of each event class, and that of messages."""
     converter = Converter()
-    converter.register_unstructure_hook(str, refer)
+    converter.register_unstructure_hook(str, _refer)
     for exact in (int, bool):  # a float that is a whole number would pass every later check but not be canonical
         converter.register_unstructure_hook(exact, _exactly(exact))
 
@@ -121,7 +134,7 @@ def _encoder(refer: Callable[[str], object]) -> Converter:
         if cls is GenerateRequested:
             omitted["messages"] = override(omit=True)
         converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **omitted))  # type: ignore[arg-type]
-    return converter
+    return {cls: converter.get_unstructure_hook(cls) for cls in TYPE_NUMBERS}, converter.get_unstructure_hook(Message)
 
 
 def _exactly(cls: type) -> Callable[[object], object]:
