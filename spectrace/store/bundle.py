@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from spectrace import __version__
+from spectrace.core.events import EpisodeEnded
 from spectrace.errors import StoreError, UsageError
 from spectrace.store import manifest, schemas
 from spectrace.store.event_store import EpisodeRow, EventStore
@@ -75,6 +76,14 @@ def pack(
 
 
 @dataclass(slots=True)
+class _Seen:
+    """Times as the events tell them: the chain covers those, and not what an episode's row says."""
+
+    first: int | None = None
+    ended: int | None = None
+
+
+@dataclass(slots=True)
 class _Writing:
     """A bundle being written, and what its manifest will say."""
 
@@ -87,11 +96,15 @@ class _Writing:
 
     def episode(self, row: EpisodeRow) -> None:
         """Write the events that the row counts, checking the chain on the way."""
-        self._member(f"{EPISODES}{row.episode}.jsonl", self._lines(row))
-        self.entries.append(manifest.Entry(row.episode, row.events, row.head, row.state, row.started_at, row.ended_at))
+        seen = _Seen()
+        self._member(f"{EPISODES}{row.episode}.jsonl", self._lines(row, seen))
+        started_at = row.started_at if seen.first is None else seen.first
+        self.entries.append(manifest.Entry(row.episode, row.events, row.head, row.state, started_at, seen.ended))
 
-    def _lines(self, row: EpisodeRow) -> Iterator[bytes]:
+    def _lines(self, row: EpisodeRow, seen: "_Seen") -> Iterator[bytes]:
         for line, texts in outgoing(self.store, row):
+            seen.first = line.row.at if seen.first is None else seen.first
+            seen.ended = line.row.at if line.row.type == EpisodeEnded.TYPE else seen.ended
             self.types.add((line.row.type, line.row.version))
             self.texts.update(texts)
             yield line_of(line.row.stored(row.episode)) + b"\n"

@@ -14,12 +14,12 @@ import sqlalchemy as sa
 
 from spectrace.core.admin_events import ADMIN_PREFIX
 from spectrace.core.digest import canonical, digest, first_link
-from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event, GenerateRequested
+from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event
 from spectrace.errors import Conflict, EpisodeNotFound, StoreError
 from spectrace.store import admin, projections, tables
 from spectrace.store.blobs import digest_bytes, references
 from spectrace.store.compression import RAW, pack_blob, pack_body
-from spectrace.store.decoding import known, parse
+from spectrace.store.decoding import parse
 from spectrace.store.foreign_names import tool_ids, type_numbers
 from spectrace.store.lines import Chain, Line
 from spectrace.store.names import check_episode_id
@@ -35,7 +35,8 @@ STORED, GREW, PRESENT = "stored", "grew", "present"
 
 _BATCH = 500
 _TEXTS_AT_ONCE = 32
-"""Held in memory together; one may have many megabytes."""
+_LARGE = 8 << 20
+"""Texts fetched together; after some that have more bytes than this, one after the other."""
 
 _There = sa.Row[Any]
 _Body = dict[str, object]
@@ -120,13 +121,16 @@ class _Transfer:
     """Whether all of it turned out to be here."""
     told: list[Event] = field(default_factory=list)
     """All events without their prompts: what the projections are made of."""
+    at_once: int = 1
+    """How many texts to fetch next."""
     sent: set[str] = field(default_factory=set)
     """Texts that are in the database by now."""
 
     def run(self, connection: sa.Connection, lines: Iterable[Line]) -> None:
         """Write everything; the caller's transaction keeps it or forgets it."""
         statements, chain = Statements(connection.dialect), Chain(self.episode)
-        reader = EpisodeReader(self.episode, self.fetch)
+        # Spelled out, the prompts would grow with the square of the calls; the projections need none.
+        reader = EpisodeReader(self.episode, self.fetch, prompts=False)
         self.number = self._begun(connection) if self.there is None else self.there.number
         have, last = 0 if self.there is None else self.there.events, chain.link
         for batch in _batches(lines):
@@ -210,7 +214,7 @@ class _Transfer:
                 if body is not None:
                     header = (self.episode, row.seq, row.lane, row.type, row.version, row.at, *row.lifted)
                     check_foreign(row.type, row.version, header, body)
-            found = list(reader.events([_promptless(row, body) for row, body in zip(rows, bodies, strict=True)]))
+            found = list(reader.events(rows))
         except StoreError:
             if self.whole:
                 raise
@@ -225,8 +229,8 @@ class _Transfer:
     ) -> None:
         wanted = {name: row.seq for row, body in zip(rows, bodies, strict=True) for name in references(body)}
         names = [name for name in wanted if name not in self.sent]
-        for first in range(0, len(names), _TEXTS_AT_ONCE):
-            some = {digest_bytes(name): name for name in names[first : first + _TEXTS_AT_ONCE]}
+        while names:
+            some, names = {digest_bytes(name): name for name in names[: self.at_once]}, names[self.at_once :]
             column = tables.blobs.c.digest
             held = {bytes(found) for found in connection.scalars(sa.select(column).where(column.in_(list(some))))}
             missing = {name for key_, name in some.items() if key_ not in held}
@@ -237,6 +241,8 @@ class _Transfer:
             ]
             statements.insert(connection, tables.blobs, values, ignore=True)
             self.sent.update(some.values())
+            large = sum(len(data) for data in found.values()) > _LARGE
+            self.at_once = 1 if large else min(2 * self.at_once, _TEXTS_AT_ONCE)
 
     def _text(self, name: str, found: Mapping[str, bytes], seq: int) -> bytes | None:
         data = found.get(name)
@@ -278,11 +284,3 @@ def _batches(lines: Iterable[Line]) -> Iterator[list[Line]]:
     left = iter(lines)
     while batch := list(islice(left, _BATCH)):
         yield batch
-
-
-def _promptless(row: Row, body: _Body | None) -> Row:
-    """Leave out the messages of a model call: spelled out, they would grow with the square of the calls."""
-    if body is None or row.type != GenerateRequested.TYPE or known(row.type, row.version) is None:
-        return row
-    short = canonical({**body, "messages": {"ranges": [], "base": 0, "new": []}})
-    return Row(row.seq, row.lane, row.type, row.version, row.at, row.lifted, short, row.salt, row.link)

@@ -62,7 +62,7 @@ def packed(source, tmp_path_factory) -> Path:
     return pack(source[0], [source[1]], tmp_path_factory.mktemp("bundle") / "a.zip").path
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, database=None)
 @given(damage=DAMAGE)
 def test_a_damaged_jsonl_file_is_refused_or_says_what_is_lost_or_reads_as_it_was(source, exported, damage):
     store, episode = source

@@ -144,3 +144,20 @@ def test_types_versions_and_fields_that_nobody_knows_pack_to_the_same_bytes(targ
 
     assert pack(target, ["ep1"], tmp_path / "b.zip").sha256 == packed.sha256
     assert lines_of(target, "ep1") == theirs
+
+
+def test_an_administrative_log_comes_along_as_one_and_never_becomes_this_database_s_own(sqlite, bundle, tmp_path):
+    other = open_store(str(tmp_path / "other.db"))
+    unpack(bundle, other)
+    (log,) = admin.episodes(other.database)
+    packed = pack(other, [log, "ep1"], tmp_path / "b.zip")
+    theirs = list(other.stored(log))
+    other.close()
+    own = admin.episodes(sqlite.database)
+    found = unpack(packed.path, sqlite)
+    with sqlite.database.reading() as connection:
+        current = admin.current(connection)
+
+    assert {one.episode: one.result for one in found.arrivals} == {log: STORED, "ep1": STORED}
+    assert list(sqlite.stored(log)) == theirs
+    assert ([current.episode], set(admin.episodes(sqlite.database))) == (own, {*own, log})
