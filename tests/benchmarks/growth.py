@@ -9,7 +9,6 @@ last events. Each prints one line of JSON about its own process; what `record` p
 import asyncio
 import json
 import random
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from spectrace.core.types import Attempt, Call, Message, Observation, Outcome, T
 from spectrace.runs.recorder import Recorder
 from spectrace.store.sql import open_store
 from tests.benchmarks.corpus import EPOCH_US, started
+from tests.benchmarks.machine import peak_kilobytes
 from tests.benchmarks.ours import clock
 
 EPISODE = "a10d600d"
@@ -201,8 +201,7 @@ def main() -> None:
         case _:
             events = open_at_end(rest[0])
     seconds = clock() - begun
-    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"events": events, "seconds": seconds, "kilobytes": kilobytes}))
+    print(json.dumps({"events": events, "seconds": seconds, "kilobytes": peak_kilobytes()}))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -46,6 +47,18 @@ def _commit() -> str:
     asked = [git, "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
     told = subprocess.run(asked, capture_output=True, text=True, check=False)
     return f"commit {told.stdout.strip()}" if told.returncode == 0 else "commit unknown"
+
+
+def peak_kilobytes() -> int:
+    """Return the most memory that this process ever held.
+
+    Not getrusage where there is /proc: on Linux its maximum begins with that of the process which started this one.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
 @contextmanager

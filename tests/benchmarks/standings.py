@@ -7,7 +7,6 @@ from tests.benchmarks import peers
 from tests.benchmarks.report import Row
 from tests.benchmarks.rounds import Measured
 
-STEPS_AN_EPISODE = 15
 NODES_A_STEP = 4
 """A step of the LangGraph graph: model, draft, verify, tool."""
 
