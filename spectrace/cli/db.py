@@ -29,15 +29,25 @@ command.add_command(restore)
 @click.option("--no-backup", is_flag=True, help="Make no copy of a SQLite file first.")
 @db_option
 @json_option
-def upgrade(db: str | None, *, dry_run: bool, no_backup: bool, as_json: bool) -> None:
+@click.pass_context
+def upgrade(ctx: click.Context, db: str | None, *, dry_run: bool, no_backup: bool, as_json: bool) -> None:
     """Bring a database to this version's schema, after a backup; make it where there is none."""
+    url = database_url(db)
     if dry_run:
-        _plan(plan(database_url(db)), backup=not no_backup, as_json=as_json)
+        _plan(plan(url), backup=not no_backup, as_json=as_json)
         return
-    done = migrate.upgrade(database_url(db), backup=not no_backup)
+    done = migrate.upgrade(url, backup=not no_backup)
+    rebuilt = _rebuilt(url, old=True)
     if as_json:
-        document.write("db-upgrade", [_upgraded(done)])
-        return
+        document.write("db-upgrade", [{**_upgraded(done), "rebuilt": rebuilt.episodes}])
+    else:
+        _say_upgraded(done)
+        if rebuilt.episodes:
+            console.line(f"Made the projections of {counted(rebuilt.episodes, 'episode')} anew.")
+    ctx.exit(_lost(rebuilt))
+
+
+def _say_upgraded(done: migrate.Upgraded) -> None:
     if done.triggers:
         console.line(f"Put back what keeps events append-only: {', '.join(done.triggers)}. Somebody had dropped it.")
     if done.before == done.after:
@@ -137,10 +147,20 @@ def rebuild(ctx: click.Context, db: str | None, *, as_json: bool) -> None:
     url = database_url(db)
     # Refuse what is missing or of another version, where opening to write would make it.
     open_store(url, read_only=True).close()
-    with console.progress() as progress:
-        done = upkeep.rebuild(url, lambda n, total: progress.show("rebuild", f"{n} of {counted(total, 'episode')}"))
+    done = _rebuilt(url)
     if as_json:
         document.write("db-rebuild", [{"episodes": done.episodes}])
     else:
         console.line(f"Made the projections of {counted(done.episodes, 'episode')} anew.")
-    ctx.exit(console.lost([Unread(episode, None, why) for episode, why in done.lost]))
+    ctx.exit(_lost(done))
+
+
+def _rebuilt(url: str, *, old: bool = False) -> upkeep.Rebuilt:
+    with console.progress() as progress:
+        return upkeep.rebuild(
+            url, lambda n, total: progress.show("rebuild", f"{n} of {counted(total, 'episode')}"), old=old
+        )
+
+
+def _lost(done: upkeep.Rebuilt) -> int:
+    return console.lost([Unread(episode, None, why) for episode, why in done.lost])

@@ -20,7 +20,7 @@ from spectrace.core.types import Action, Call, Finish, Reply
 from spectrace.errors import StoreError
 from spectrace.store import tables
 
-VERSION = 1
+VERSION = 2
 """Raised when the same events would give other rows; `db rebuild` makes the older ones anew."""
 
 Values = dict[str, object]

@@ -51,8 +51,10 @@ def stats(url: str) -> list[TableSize]:
         return [TableSize(t.name, connection.scalar(count) or 0, sizes.get(t.name)) for t, count in counts.items()]
 
 
-def rebuild(url: str, told: Told | None = None) -> Rebuilt:
+def rebuild(url: str, told: Told | None = None, *, old: bool = False) -> Rebuilt:
     """Make every run's projections anew from its events; one that was broken off goes on where it stopped.
+
+    `old`: only those that an earlier spectrace made, or that are missing.
 
     It may run beside writers: an episode that has not ended gets its summary only, as from its writer, which writes
     the rest with the end.
@@ -60,7 +62,7 @@ def rebuild(url: str, told: Told | None = None) -> Rebuilt:
     store = open_store(url)
     lost: list[tuple[str, str]] = []
     try:
-        todo = _todo(store)
+        todo = _todo(store, old=old)
         for done, (number, episode) in enumerate(todo):
             if told is not None:
                 told(done, len(todo))
@@ -73,11 +75,13 @@ def rebuild(url: str, told: Told | None = None) -> Rebuilt:
         store.close()
 
 
-def _todo(store: SqlEventStore) -> list[tuple[int, str]]:
+def _todo(store: SqlEventStore, *, old: bool) -> list[tuple[int, str]]:
     """Mark every summary, unless a rebuild was broken off; return (number, episode) of those marked or missing."""
     marked = tables.summaries.c.projection == _PENDING
+    if old:
+        marked = tables.summaries.c.projection != projections.VERSION
     with store.database.writing(durable=False) as connection:
-        if not connection.scalar(sa.select(sa.func.count()).where(marked)):
+        if not old and not connection.scalar(sa.select(sa.func.count()).where(marked)):
             connection.execute(tables.summaries.update().values(projection=_PENDING))
         joined = tables.episodes.outerjoin(tables.summaries)
         query = sa.select(tables.episodes.c.number, tables.episodes.c.episode).select_from(joined)

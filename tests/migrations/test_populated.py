@@ -17,6 +17,7 @@ from spectrace.store.migrate import upgrade
 from spectrace.store.soundness import check
 from spectrace.store.sql import SqlEventStore, open_store
 from spectrace.store.triggers import missing_triggers
+from spectrace.store.upkeep import rebuild
 from tests.migrations.populated import REVISIONS, fill_postgres, sqlite_file, told
 
 HEAD = revisions.head()
@@ -157,7 +158,10 @@ def test_guards_and_foreign_keys_are_on_afterwards(old):
     store.close()
 
     assert missing == []
+    assert [one.check for one in check(url) if one.problem] == ["projections"]
+    assert rebuild(url, old=True).episodes == len(told("0001")["events"])
     assert [one.problem for one in check(url) if one.problem] == []
+    assert rebuild(url, old=True).episodes == 0
 
 
 def test_the_upgrade_is_on_record(old):

@@ -11,7 +11,7 @@ from tests.migrations.populated import sqlite_file
 def test_upgrade_makes_a_database_and_then_has_nothing_to_do(line):
     first, second = line.items("db", "upgrade"), line.items("db", "upgrade")
 
-    nothing = {"backup": None, "backup_digest": None, "triggers_restored": []}
+    nothing = {"backup": None, "backup_digest": None, "triggers_restored": [], "rebuilt": 0}
     assert first == [{"from": None, "to": second[0]["to"], **nothing}]
     assert second == [{"from": first[0]["to"], "to": first[0]["to"], **nothing}]
 

@@ -41,7 +41,7 @@ def test_an_ended_episode_has_its_summary(store):
 
     assert summary == {
         "number": 1,
-        "projection": 1,
+        "projection": projections.VERSION,
         "problem": None,
         "env": started.environment.name,
         "task": started.task.id,

@@ -168,7 +168,7 @@ def test_an_older_log_is_checked_in_a_copy_and_its_lost_triggers_are_found(tmp_p
 
     assert "at revision 0001: a temporary copy is read" in found["revision"].note
     assert "events_no_update" in found["triggers"].problem
-    assert [name for name, one in found.items() if one.problem] == ["triggers"]
+    assert [name for name, one in found.items() if one.problem] == ["triggers", "projections"]
 
 
 CHILDREN = ("DELETE FROM segments", "DELETE FROM actions", "DELETE FROM search")
