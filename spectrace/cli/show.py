@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import click
 
@@ -107,8 +108,16 @@ def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: b
     if follow:
         _follow(reader, episode, types)
         return
-    rows = [_row(one) for one in reader.timeline(episode) if not types or one.type in types]
+    lines = reader.timeline(episode)
+    rows = [_row(one) for one in lines if not types or one.type in types]
     console.table(_COLUMNS, rows, "No event is of that type.")
+    for before, one in pairwise(lines):
+        if one.at < before.at:
+            console.say(
+                f"The wall clock went back {(before.at - one.at) / 1e6:g} s at event {one.seq}: events stand in their "
+                "order, their times are what the clock said.",
+                style="warning",
+            )
 
 
 def _follow(reader: Reader, episode: str, types: tuple[str, ...]) -> None:

@@ -120,6 +120,10 @@ class Episode:
     ended_at: int | None = None
     events: int = 0
     last_at: int = 0
+    took_us: int = 0
+    """What passed from event to event; where the wall clock went back, the latency that the event itself measured."""
+    clock_back: list[int] = field(default_factory=list)
+    """The events at which the wall clock stood before the event before: order is by number, always."""
     _by_index: dict[int, FoldedSegment] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -153,8 +157,13 @@ def fold(events: Iterable[Event]) -> Episode:
 def apply(episode: Episode, event: Event) -> None:
     """Let one more event happen to the episode."""
     episode.events += 1
-    episode.last_at = event.at
     body = event.body
+    passed = event.at - episode.last_at
+    if passed < 0:
+        episode.clock_back.append(event.seq)
+        passed = getattr(body, "latency_us", None) or 0
+    episode.took_us += passed
+    episode.last_at = event.at
     episode.tally.count(body)
     match body:
         case ResetCompleted(messages=messages):

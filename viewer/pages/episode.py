@@ -102,13 +102,19 @@ def _facts(loaded: Loaded) -> dict[str, str]:
             f"{role.capitalize()} model": models[role] for role in ("weak", "strong", "user", "judge") if role in models
         },
         "Started": clock(loaded.episode.started_at),
-        "Took": duration(max(0, loaded.episode.last_at - loaded.episode.started_at)),
+        "Took": duration(loaded.episode.took_us),
+        "Clock": _clock_back(loaded.episode.clock_back),
         "Run": started.run or "",
         "Child of": started.parent.episode if started.parent else "",
         "Imported from": started.origin.file if started.origin else "",
         "Options": _options(started.options),
     }
     return {name: inline(value, 400 if name == "Options" else 100) for name, value in given.items() if value}
+
+
+def _clock_back(events: Sequence[int]) -> str:
+    """Say where the wall clock was set back: times after that are its own, the order is not."""
+    return f"went back at event {', '.join(map(str, events[:5]))}" if events else ""
 
 
 def _model(facts: ModelFacts) -> str:

@@ -3,7 +3,10 @@ import json
 import pytest
 
 from spectrace.core.digest import body_proof, first_link, link_over
+from spectrace.store.event_store import Pending
+from spectrace.store.sql import open_store
 from tests.damage import damage
+from tests.episodes import recorded_events
 from tests.shop_log import REQUEST
 
 
@@ -126,3 +129,17 @@ def test_an_episode_without_events_is_no_bug(line, episode):
         assert result.exit_code in {2, 125}
         assert "no event is there" in result.output
         assert "bug" not in result.output
+
+
+def test_a_clock_that_went_back_is_told_below_the_timeline(line, episode):
+    events = recorded_events()
+    store = open_store("spectrace.db")
+    writer = store.create("back", events[0].body, events[0].at)
+    writer.append([Pending(1, "", events[0].at - 7_500_000, events[1].body)], durable=True)
+    writer.close()
+    store.close()
+
+    result = line("show", "back")
+
+    assert "The wall clock went back 7.5 s at event 1" in result.stderr
+    assert "went back" not in line("show", episode).stderr
