@@ -15,8 +15,10 @@ from spectrace.audit.reading import Unread, read_events
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
 from spectrace.core.fold import tally
 from spectrace.errors import StoreError, UsageError
+from spectrace.store.counting import totals_so_far
 from spectrace.store.event_store import EventStore
 from spectrace.store.listing import Listable, Listed, listed
+from spectrace.store.sql import SqlEventStore
 
 UNKNOWN = "unknown"
 """The status of an episode that has ended, by its row, and whose end cannot be read."""
@@ -83,9 +85,11 @@ def _ended(found: Listed) -> EpisodeEnded | None:
 
 def _counted(store: EventStore, episode: str) -> Totals:
     """Count what an episode without an end has done so far."""
+    if isinstance(store, SqlEventStore):
+        return totals_so_far(store.database, store.log.number(episode))
     totals = Totals()
     try:
-        for event in store.read(episode):
+        for event in store.read(episode, prompts=False):
             totals = tally(totals, event.body)
     except StoreError:  # as far as it can be read; `verify` says what is wrong
         return totals
@@ -141,15 +145,16 @@ def _tests(filters: Filters) -> list[Test]:
     if filters.rejected:
         tests.append(lambda one, _: one.rejections > 0)
     if filters.tool:
-        tests.append(lambda one, store: any(_uses(event, filters.tool) for event in read_events(store, one.episode)))
+        tests.append(lambda one, store: _has_used(store, one.episode, filters.tool))
     if filters.grep is not None:
         wanted = filters.grep.casefold()
         tests.append(lambda one, store: any(wanted in text for text in _texts(read_events(store, one.episode))))
     return tests
 
 
-def _uses(event: Event, tools: tuple[str, ...]) -> bool:
-    return isinstance(event.body, StepDrafted | ActRequested) and event.body.tool in tools
+def _has_used(store: EventStore, episode: str, tools: tuple[str, ...]) -> bool:
+    events = read_events(store, episode, prompts=False)
+    return any(isinstance(event.body, StepDrafted | ActRequested) and event.body.tool in tools for event in events)
 
 
 def _texts(events: Iterable[Event]) -> Iterator[str]:

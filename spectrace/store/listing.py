@@ -72,7 +72,7 @@ def _with_ends(store: SqlEventStore, page: "Sequence[sa.Row[Any]]") -> Iterator[
         first, last = rows.get(key(found.number, 0)), rows.get(key(found.number, max(0, found.events - 1)))
         ended = last if last is not None and last.type == EpisodeEnded.TYPE else None
         yield Listed(
-            store.row(found.episode), _decoded(found.episode, first, blobs), _decoded(found.episode, ended, blobs)
+            store.episode_row(found), _decoded(found.episode, first, blobs), _decoded(found.episode, ended, blobs)
         )
 
 

@@ -1,0 +1,38 @@
+import pytest
+
+from spectrace.core.events import Totals
+from spectrace.core.fold import tally
+from spectrace.store.counting import totals_so_far
+from spectrace.store.samples import EPOCH_US, pending, sample_episode
+from spectrace.store.sql import open_store
+from tests.damage import damage
+
+BODIES = sample_episode(3)
+
+
+@pytest.fixture
+def store(database_url):
+    opened = open_store(database_url)
+    for name in ("other", "ep"):
+        writer = opened.create(name, BODIES[0], EPOCH_US)
+        writer.append(pending(BODIES)[1:-1], durable=False)
+        writer.close()
+    yield opened
+    opened.close()
+
+
+def test_rows_are_counted_as_their_events_are(store):
+    expected = Totals()
+    for body in BODIES[:-1]:
+        expected = tally(expected, body)
+
+    assert totals_so_far(store.database, store.log.number("ep")) == expected
+    assert 0 not in (expected.steps, expected.rejections, expected.repairs, expected.weak_calls, expected.discarded)
+
+
+def test_what_cannot_be_read_is_not_counted_and_nothing_is_refused(store):
+    if store.database.sqlite:
+        damage(store.database.path, "UPDATE events SET payload = x'00' WHERE type = 6")
+        found = totals_so_far(store.database, store.log.number("ep"))
+
+        assert (found.weak_calls, found.strong_calls, found.steps > 0) == (0, 0, True)
