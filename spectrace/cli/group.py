@@ -8,7 +8,9 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn, TextIO
@@ -90,7 +92,10 @@ class Commands(click.Group):
             _open_streams()
             _lenient(sys.stdout, sys.stderr)
             self._main_shell_completion(extra, name, complete_var)
-            with self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context:
+            with (
+                _warnings_shown(),
+                self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context,
+            ):
                 self.invoke(context)
             sys.stdout.flush()
         except click.exceptions.Exit as done:
@@ -118,6 +123,14 @@ class Commands(click.Group):
             )
             code = _FAILED
         sys.exit(code)
+
+
+@contextmanager
+def _warnings_shown() -> Iterator[None]:
+    """Show a warning (a file system without write-ahead logging) as a paragraph, not as a line of our source."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: console.say(f"Warning: {message}", style="warning")
+        yield
 
 
 def _discard_output() -> None:

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 
 from spectrace.audit.integrity import verify_episode
 from spectrace.audit.queries import open_reader
+from spectrace.cli import main
 from spectrace.store import database
 from spectrace.store.database import parse_url
 from spectrace.store.lock import TurnLock
@@ -287,6 +289,14 @@ def test_without_write_ahead_logging_somebody_is_told_and_every_commit_is_flushe
 
     assert len(told) == 1
     assert synchronous == 2
+
+
+@pytest.mark.filterwarnings("default")
+def test_without_write_ahead_logging_a_command_warns_in_one_paragraph(tmp_path, without_wal):
+    result = CliRunner().invoke(main, ["db", "upgrade", "--db", str(tmp_path / "log.db")])
+
+    assert (result.exit_code, result.stderr.count("Warning: database ")) == (0, 1)
+    assert ".py" not in result.stderr
 
 
 @pytest.fixture
