@@ -1,14 +1,16 @@
 """A process that writes one episode of so many events, and says on stdout how that went.
 
-    {"url": ..., "episode": "e1", "events": 500, "each": 1, "size": 40}
+    {"url": ..., "episode": "e1", "events": 500, "each": 1, "size": 40, "wal": true}
 
 It says `ready`, and waits for a line on stdin before its first append, so that several begin together.
 """
 
 import json
 import random
+import sqlite3
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 
 from spectrace.core.events import ActCompleted, ActRequested, Body, EpisodeEnded, EpisodeStarted
@@ -64,7 +66,22 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
+class WithoutWal(sqlite3.Connection):
+    """A connection to where write-ahead logging is refused, as on network shares; locks are the usual ones."""
+
+    def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
+        return super().execute(sql.replace("journal_mode = WAL", "journal_mode = DELETE"), *parameters)
+
+
+def refuse_wal() -> None:
+    connect = sqlite3.connect
+    sqlite3.connect = lambda name, **options: connect(name, factory=WithoutWal, **options)
+    warnings.simplefilter("ignore", RuntimeWarning)
+
+
 def main(job: dict) -> dict[str, object]:
+    if not job["wal"]:
+        refuse_wal()
     store = open_store(job["url"])
     writer = store.create(job["episode"], started(), now())
     events = pending(job["events"], job["size"])

@@ -21,7 +21,7 @@ from spectrace.store import database
 from spectrace.store.database import parse_url
 from spectrace.store.lock import TurnLock
 from spectrace.store.sql import open_store
-from tests.faults.record import now, pending, started
+from tests.faults.record import WithoutWal, now, pending, started
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
@@ -30,16 +30,16 @@ CASES = ROOT / "tests" / "cases"
 class Recorders:
     """Processes that each write an episode, beginning together."""
 
-    def __init__(self, url: str, count: int, events: int, *, each: int = 1, size: int = 40) -> None:
+    def __init__(self, url: str, count: int, events: int, *, each: int = 1, wal: bool = True) -> None:
         open_store(url).close()
         self.events = events
         self.episodes = [f"e{number}" for number in range(count)]
         self._processes = []
         for episode in self.episodes:
-            job = json.dumps({"url": url, "episode": episode, "events": events, "each": each, "size": size})
+            of = {"url": url, "episode": episode, "events": events, "each": each, "size": 40, "wal": wal}
             self._processes.append(
                 subprocess.Popen(
-                    [sys.executable, "-m", "tests.faults.record", job],
+                    [sys.executable, "-m", "tests.faults.record", json.dumps(of)],
                     cwd=ROOT,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -149,6 +149,24 @@ def test_eight_processes_write_while_a_viewer_polls_and_a_reader_sits_in_a_trans
     assert len(seen) > 1
     assert seen == sorted(seen)
     assert max(one["longest"] for one in told) < database.BUSY_S / 2
+
+
+@pytest.mark.slow
+def test_without_write_ahead_logging_processes_and_a_viewer_take_turns_and_nobody_meets_a_lock(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda name, **options: connect(name, **{"factory": WithoutWal, **options}))
+    url = f"sqlite:///{tmp_path / 'log.db'}"
+    with pytest.warns(RuntimeWarning, match="uses its delete journal"):
+        recorders = Recorders(url, 4, 200, wal=False)
+    with polling(url, 0.05) as seen:
+        holder = holding(url, 1)
+        recorders.start()
+        recorders.finish()
+        holder.join()
+
+    assert_all_there(url, recorders)
+    assert len(seen) > 1
+    assert not (tmp_path / "log.db-wal").exists()
 
 
 @pytest.mark.slow
