@@ -175,6 +175,8 @@ class Reader:
             event = self._event(episode, asked, prompt=False)
         with explained(self.store, episode):
             found = self.store.prompt(episode, event.seq, part)
+        if found is None and event.type == GenerateRequested.TYPE:
+            raise StoreError(f"the prompt of event {event.seq} of {episode} is gone: it leans on an erased event.")
         if found is None:
             raise UsageError(
                 f"event {seq} of {episode} is {event.type}: only a generate.requested, or its answer, has a prompt."

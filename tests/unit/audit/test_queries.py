@@ -4,7 +4,7 @@ import pytest
 
 from spectrace.audit.queries import Filters, open_reader
 from spectrace.core.events import EpisodeStarted
-from spectrace.core.types import Message
+from spectrace.core.types import Finish, Message
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store.sql import open_store
 from tests.episodes import CANCEL, DONE, READ
@@ -153,3 +153,28 @@ def test_a_reader_opens_a_database_without_changing_it(tmp_path):
             reader.store.create("other", first, 0)
 
     assert path.read_bytes() == before
+
+
+def test_an_event_may_be_had_without_its_prompt(reader, episode):
+    body = json.loads(reader.event(episode, 3, prompt=False).body)
+
+    assert (body["messages"], body["position"]) == ([], "s1.1")
+    assert reader.event(episode, 3, prompt=False).stored_body == reader.event(episode, 3).stored_body
+
+
+def test_a_part_of_a_prompt_comes_with_the_number_of_all_messages(reader, episode):
+    last = max(one.seq for one in reader.timeline(episode) if one.type == "generate.requested")
+    whole = reader.prompt(episode, last)
+    part = reader.messages(episode, last, slice(-1, None))
+
+    assert (part.total, part.messages) == (len(whole), whole[-1:])
+
+
+def test_a_timeline_says_of_a_long_text_only_its_beginning(store, reader, episode):
+    long = "a long answer " * 1_000
+    recorded(store, weak=[Finish(long)], strong=[accept()])
+    (other,) = [one.episode for one in reader.episodes() if one.episode != episode]
+    told = [one.summary for one in reader.timeline(other) if "a long answer" in one.summary]
+
+    assert all(len(summary) < 2_300 for summary in told)
+    assert any("bytes in all, sha256:" in summary for summary in told)

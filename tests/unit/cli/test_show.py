@@ -2,12 +2,15 @@ import json
 
 import pytest
 
-from spectrace.core.digest import body_proof, first_link, link_over
+from spectrace.cli import show
+from spectrace.core.digest import body_proof, first_link, link_over, text_digest
+from spectrace.core.types import Finish
 from spectrace.store.event_store import Pending
 from spectrace.store.sql import open_store
 from tests.damage import damage
 from tests.episodes import recorded_events
-from tests.shop_log import REQUEST
+from tests.playbook import accept
+from tests.shop_log import REQUEST, recorded
 
 
 def test_a_timeline_has_a_line_for_each_event(line, episode):
@@ -143,3 +146,23 @@ def test_a_clock_that_went_back_is_told_below_the_timeline(line, episode):
 
     assert "The wall clock went back 7.5 s at event 1" in result.stderr
     assert "went back" not in line("show", episode).stderr
+
+
+def test_a_very_long_text_is_cut_with_its_digest_and_json_has_it_whole(line, monkeypatch):
+    monkeypatch.setattr(show, "_LONG", 40)
+    store = open_store("spectrace.db")
+    said = "a long answer " * 10
+    episode = recorded(store, weak=[Finish(said)], strong=[accept()])
+    store.close()
+    last = line.items("show", episode)[-1]
+
+    assert last["body"]["answer"] == said
+    shown = " ".join(line("show", f"{episode}:{last['seq']}").stdout.split())
+    assert f"{said[:40].strip()}… (+{len(said) - 40} characters; {text_digest(said)}; --json has it whole)" in shown
+
+
+def test_a_prompt_of_very_many_messages_is_named_not_shown(line, episode, monkeypatch):
+    monkeypatch.setattr(show, "_MESSAGES", 1)
+
+    assert f'"messages": "2 messages: spectrace show {episode}:3 --as prompt"' in line("show", f"{episode}:3").stdout
+    assert len(line.items("show", f"{episode}:3")[0]["body"]["messages"]) == 2
