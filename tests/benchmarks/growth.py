@@ -27,8 +27,9 @@ from spectrace.core.events import (
 from spectrace.core.types import Attempt, Call, Message, Observation, Outcome, ToolCall, Usage
 from spectrace.runs.recorder import Recorder
 from spectrace.store.sql import open_store
-from tests.benchmarks.corpus import EPOCH_US, started
+from tests.benchmarks.corpus import EPOCH_US
 from tests.benchmarks.machine import peak_kilobytes
+from tests.benchmarks.mapping import started
 from tests.benchmarks.ours import clock
 
 EPISODE = "a10d600d"
