@@ -149,7 +149,6 @@ class CommitQueue:
         for row in (*blobs, *events):
             values += row
         text = self._statements.append(len(batch), len(blobs), len(events))
-        with self._database.autocommit(durable=durable) as connection:
-            moved = set(connection.exec_driver_sql(text, tuple(values)).scalars())
+        moved = {number for (number,) in self._database.statement(text, values, durable=durable)}
         for one in batch:
             one.error = None if one.number in moved else one.taken()

@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -27,6 +27,7 @@ from sqlalchemy.pool import StaticPool
 
 from spectrace.errors import MissingExtra, StoreError
 from spectrace.store.address import BUSY_S, LOST, explain, parse_url, shown
+from spectrace.store.autocommit import Autocommit, Rows
 from spectrace.store.forks import keep_from_children
 from spectrace.store.lock import TurnLock
 
@@ -57,9 +58,6 @@ class Database:
         self._opened_file: os.stat_result | None = None
         """The SQLite file that is written to; the path may come to name another."""
         self._flushing: bool | None = None
-        self._single: sa.Connection | None = None
-        """Postgres: each statement a transaction."""
-        self._single_flushing: bool | None = None
         self._connected = False
         self._wal = True
         """False where the file system has no write-ahead logging: every commit is flushed there."""
@@ -68,6 +66,7 @@ class Database:
         try:
             self._read_engine = self._engine(writing=False)
             self._write_engine = self._read_engine if read_only else self._engine(writing=True)
+            self._single = Autocommit(self._read_engine)
         except ImportError as error:
             raise MissingExtra("Postgres", "postgres") from error
 
@@ -147,28 +146,18 @@ class Database:
                 raise StoreError(explain(self.url, str(error))) from error
         self._relieve()
 
-    @contextmanager
-    def autocommit(self, *, durable: bool) -> Iterator[sa.Connection]:
-        """Lend a Postgres connection on which each statement is a transaction; flushed if `durable`."""
+    def statement(self, text: str, values: Sequence[object], *, durable: bool) -> Rows:
+        """Run one statement on Postgres, as one transaction; flushed if `durable`. Return its rows."""
         with self._turn, self.explained():
             self._refuse_to_write()
-            if self._single is None:
-                self._single, self._single_flushing = self._read_engine.connect(), None
-            if self._single_flushing is not durable:
-                self._single.exec_driver_sql(f"SET synchronous_commit = {'on' if durable else 'off'}")
-                self._single_flushing = durable
-            try:
-                yield self._single
-            except sa.exc.DBAPIError as error:
-                if error.connection_invalidated:
-                    self._single.close()
-                    self._single = None
-                raise
+            return self._single.run(text, values, durable=durable)
 
-    @staticmethod
-    def is_integrity_error(error: Exception) -> bool:
+    def is_integrity_error(self, error: Exception) -> bool:
         """Whether the database refused a row that breaks its rules."""
-        return isinstance(error, sa.exc.IntegrityError | sqlite3.IntegrityError)
+        driver = self.dialect.dbapi
+        return isinstance(error, sa.exc.IntegrityError) or (
+            driver is not None and isinstance(error, driver.IntegrityError)
+        )
 
     def _writing_connection(self) -> sa.Connection:
         if self._writer is None:
@@ -278,9 +267,7 @@ class Database:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
-            if self._single is not None:
-                self._single.close()
-                self._single = None
+            self._single.close()
             self._write_engine.dispose()
             self._read_engine.dispose()
         if self.sqlite:

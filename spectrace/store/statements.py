@@ -6,6 +6,7 @@ building statements anew with Core costs more than running them.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
@@ -74,9 +75,10 @@ class Statements:
         known = self._appends.get((episodes, blobs, events))
         if known is not None:
             return known
-        given = _rows(episodes, ("bigint", "integer", "integer", "bytea", "bigint"))
-        kept = _rows(blobs, _casts(tables.blobs))
-        new = _rows(events, _casts(tables.events))
+        numbers = count(1)
+        given = _rows(episodes, ("bigint", "integer", "integer", "bytea", "bigint"), numbers)
+        kept = _rows(blobs, _casts(tables.blobs), numbers)
+        new = _rows(events, _casts(tables.events), numbers)
         keep = f"kept AS (INSERT INTO blobs VALUES {kept} ON CONFLICT DO NOTHING), " if blobs else ""  # noqa: S608 - as below
         text = (
             f"WITH given (number, before, after, head, lease) AS (VALUES {given}), "  # noqa: S608 - placeholders only
@@ -104,10 +106,11 @@ class Statements:
         return text
 
 
-def _rows(count: int, casts: Sequence[str]) -> str:
+def _rows(rows: int, casts: Sequence[str], numbers: Iterator[int]) -> str:
     """Return VALUES rows for Postgres: only the first says its types, which the others take from it."""
-    first = f"({', '.join(f'%s::{cast}' for cast in casts)})"
-    return ", ".join([first, *[f"({', '.join(['%s'] * len(casts))})"] * (count - 1)])
+    first = [f"${next(numbers)}::{cast}" for cast in casts] if rows else []
+    others = [[f"${next(numbers)}" for _ in casts] for _ in range(rows - 1)]
+    return ", ".join(f"({', '.join(row)})" for row in (first, *others))
 
 
 def _casts(table: sa.Table) -> list[str]:
