@@ -14,14 +14,14 @@ from typing import BinaryIO
 import orjson
 
 from spectrace.core.admin_events import AdminImported
-from spectrace.errors import Conflict, StoreError, UsageError
+from spectrace.errors import UsageError
 from spectrace.interchange.json_lines import Place
 from spectrace.interchange.jsonl_records import Text, read_record
 from spectrace.interchange.jsonl_scan import Fault, Found, Scan, missing, scan
 from spectrace.store import admin
 from spectrace.store.lines import Line, parse_line
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, Arrival, insert_stored, selection_digest
+from spectrace.store.transfer import PRESENT, REFUSALS, Arrival, insert_stored, selection_digest
 
 LOST, REFUSED = "lost", "refused"
 
@@ -96,10 +96,8 @@ def _import(found: Scan, one: Found, file: BinaryIO, store: SqlEventStore) -> tu
         arrival = insert_stored(
             store, one.episode, one.head, _lines(file, one), lambda names: _texts(file, found, names), whole=whole
         )
-    except Conflict as error:
+    except REFUSALS as error:
         return ImportedLines(one.episode, REFUSED, len(one.places), losses, one.first_bad, str(error)), None
-    except StoreError as error:
-        raise StoreError(f"{found.name}: {error}") from error
     return ImportedLines(one.episode, arrival.result, len(one.places), losses, one.first_bad), arrival
 
 
@@ -115,8 +113,8 @@ def _losses(found: Scan, one: Found) -> Iterator[str]:
         return
     yield from (fault.detail for fault in found.faults if fault.episode == one.episode)
     if one.short:
-        yield f"{missing(one)}: the file ends too soon."
-        if found.cut is not None and found.cut.place.line:
+        yield f"{missing(one)}: the end of the episode is not in the file."
+        if found.cut is not None and found.cut.place.line and found.cut.episode == one.episode:
             yield found.cut.detail
     if one.first_bad is not None:
         lacks = missing(one)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from spectrace.core.digest import first_link
 from spectrace.core.events import EpisodeEnded
-from spectrace.errors import UsageError
+from spectrace.errors import StoreError, UsageError
 from spectrace.interchange.json_lines import Lines, Place, Torn, Whole, read_lines
 from spectrace.interchange.jsonl_records import EXPECTED, First, Record, Section, Text, read_record
 from spectrace.interchange.lost_writes import OpenWrites
@@ -62,7 +62,7 @@ class Found:
     first_bad: int | None = None
     """The first event that is missing, or not what the chain says."""
     short: bool = False
-    """Whether events are missing at its end because the file ends there."""
+    """Whether events are missing at its end: what is there is an earlier part of it."""
     head: bytes = b""
     ended: bool = False
     writes: OpenWrites = field(default_factory=OpenWrites)
@@ -156,7 +156,7 @@ def _begun(found: Scan, episode: str, section: Section | None) -> Found:
 
 
 def _event(found: Scan, place: Place, line: Line) -> None:
-    seq, current = line.row.seq, found._current  # noqa: SLF001 - as above
+    seq, current, body = line.row.seq, found._current, _body(line)  # noqa: SLF001 - as above
     if current is None or current.episode != line.episode:
         if found.first is not None and line.episode not in found.first.episodes:
             raise Damage(f"event {seq} belongs to the episode {line.episode}, which the first line does not name")
@@ -177,12 +177,18 @@ def _event(found: Scan, place: Place, line: Line) -> None:
         current.chain.seq, current.chain.link = seq + 1, line.row.link
     current.places[seq], current.head = place, line.row.link
     current.ended |= line.row.type == EpisodeEnded.TYPE
-    body = parse(line.row.body or b"null")
     current.writes.follow(line.row, body)
     for name in references(body):
         if name not in found.texts:
             current.broken_at(seq)
             raise Damage(f"event {seq} of {line.episode} refers to the blob {name}, which does not stand before it")
+
+
+def _body(line: Line) -> object:
+    try:
+        return parse(line.row.body or b"null")
+    except StoreError as error:
+        raise Damage(f"event {line.row.seq} ({line.row.type}) of {line.episode}: {error}") from None
 
 
 def _finish(found: Scan) -> None:
@@ -196,8 +202,6 @@ def _finish(found: Scan) -> None:
         if one is None:
             _missing(found, episode, f"the episode {episode} is missing", at_end=not after)
         elif one.section is not None and one.chain.seq < one.section.events:
-            if after:
-                one.broken_at(one.chain.seq)
             one.short = True
             _missing(found, episode, f"of {episode}, {missing(one)}", at_end=not after)
         elif one.section is not None and one.head != one.section.head and one.first_bad is None:

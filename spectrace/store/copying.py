@@ -17,9 +17,8 @@ from spectrace.store import admin, tables
 from spectrace.store.database import shown
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.outgoing import stored_lines, unfinished
-from spectrace.store.rows import Damage
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, Arrival, insert_stored, selection_digest
+from spectrace.store.transfer import PRESENT, REFUSALS, Arrival, insert_stored, selection_digest
 
 REFUSED = "refused"
 
@@ -77,7 +76,7 @@ def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow)
     lines = stored_lines(source, row.episode, row.events)
     try:
         arrival = insert_stored(target, row.episode, row.head, lines, source.log.blobs)
-    except (Conflict, Damage) as error:
+    except REFUSALS as error:
         return Copied(row.episode, REFUSED, row.events, (), str(error)), None
     return Copied(row.episode, arrival.result, row.events, unfinished(row)), arrival
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from spectrace.core.admin_events import ADMIN_PREFIX
 from spectrace.core.digest import canonical, digest, first_link
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event
-from spectrace.errors import Conflict, EpisodeNotFound, StoreError
+from spectrace.errors import Conflict, EpisodeNotFound, SchemaViolation, StoreError
 from spectrace.store import admin, projections, tables
 from spectrace.store.blobs import digest_bytes, references
 from spectrace.store.compression import RAW, pack_blob, pack_body
@@ -31,6 +31,8 @@ from spectrace.store.statements import Statements, key
 from spectrace.store.texts import FetchBlobs
 from spectrace.store.validation import check_foreign
 
+REFUSALS = (Conflict, Damage, SchemaViolation)
+"""What is wrong with one episode and does not hold up the others."""
 STORED, GREW, PRESENT = "stored", "grew", "present"
 
 _BATCH = 500
@@ -228,7 +230,7 @@ class _Transfer:
         self, connection: sa.Connection, statements: Statements, rows: Sequence[Row], bodies: Sequence[_Body | None]
     ) -> None:
         wanted = {name: row.seq for row, body in zip(rows, bodies, strict=True) for name in references(body)}
-        names = [name for name in wanted if name not in self.sent]
+        names = [name for name in wanted if name not in self.sent and self._is_digest(name, wanted[name])]
         while names:
             some, names = {digest_bytes(name): name for name in names[: self.at_once]}, names[self.at_once :]
             column = tables.blobs.c.digest
@@ -243,6 +245,15 @@ class _Transfer:
             self.sent.update(some.values())
             large = sum(len(data) for data in found.values()) > _LARGE
             self.at_once = 1 if large else min(2 * self.at_once, _TEXTS_AT_ONCE)
+
+    def _is_digest(self, name: str, seq: int) -> bool:
+        try:
+            digest_bytes(name)
+        except StoreError as error:
+            if self.whole:
+                raise Damage(f"event {seq} of {self.episode} refers to a text by another name: {error}") from None
+            return False
+        return True
 
     def _text(self, name: str, found: Mapping[str, bytes], seq: int) -> bytes | None:
         data = found.get(name)

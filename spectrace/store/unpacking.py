@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spectrace.core.admin_events import AdminUnpacked
 from spectrace.core.events import EpisodeEnded
-from spectrace.errors import Conflict, StoreError
+from spectrace.errors import StoreError
 from spectrace.store import admin
 from spectrace.store.blobs import references
 from spectrace.store.bundle import Progress
@@ -19,7 +19,7 @@ from spectrace.store.lines import Chain
 from spectrace.store.manifest import Entry
 from spectrace.store.rows import Damage
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, Arrival, insert_stored, selection_digest
+from spectrace.store.transfer import PRESENT, REFUSALS, Arrival, insert_stored, selection_digest
 from spectrace.store.zip_members import LIMITS, Limits
 
 
@@ -50,7 +50,7 @@ def unpack(
             try:
                 lines = bundle.lines(entry.episode)
                 arrivals.append(insert_stored(store, entry.episode, entry.head, lines, bundle.blobs))
-            except Conflict as error:
+            except REFUSALS as error:
                 refused.append((entry.episode, str(error)))
             if progress is not None:
                 progress(done, len(bundle.episodes))

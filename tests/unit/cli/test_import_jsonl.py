@@ -28,8 +28,11 @@ def test_a_cut_end_is_done_with_a_warning_and_a_loss(line, exported):
     result = line("import", "jsonl", "a.jsonl", "--db", "b.db")
     (item,) = line.items("import", "jsonl", "a.jsonl", "--db", "c.db")
 
-    assert (result.exit_code, "event 45 is missing: the file ends too soon." in result.stderr) == (0, True)
-    assert item["losses"][0] == "event 45 is missing: the file ends too soon."
+    assert (result.exit_code, "event 45 is missing: the end of the episode is not in the file." in result.stderr) == (
+        0,
+        True,
+    )
+    assert item["losses"][0] == "event 45 is missing: the end of the episode is not in the file."
     assert [(one["line"] > 1, one["bytes"] > 1) for one in item["damage"]] == [(True, True)]
 
 

@@ -113,7 +113,7 @@ def test_a_cut_last_line_is_dropped_with_a_warning(log, file, source, tail):
     (one,) = found.episodes
 
     assert (one.result, one.events, one.first_bad_seq) == ("stored", 40, None)
-    assert one.losses[0] == "events 40..45 are missing: the file ends too soon."
+    assert one.losses[0] == "events 40..45 are missing: the end of the episode is not in the file."
     assert [(fault.place.line, fault.place.offset) for fault in found.damage] == [
         (n + 1, len(b"".join(file.lines[:n])))
     ]
@@ -225,7 +225,7 @@ def test_an_event_of_another_episode_is_refused(log, file):
     n = file.at(20)
     other = file.lines[n].replace(file.episode.encode(), b"0" * len(file.episode))
 
-    with pytest.raises(UsageError, match="belongs to the episode 0+, which the first line does not name"):
+    with pytest.raises(UsageError, match=r"belongs to the episode 0+, which the first line does not name"):
         import_jsonl(written(file, *file.lines[:n], other, *file.lines[n:]), log)
 
 
@@ -239,6 +239,18 @@ def test_an_altered_event_is_refused_and_salvaged_as_it_lies(log, file):
     (one,) = import_jsonl(path, log, salvage=True).episodes
 
     assert (one.first_bad_seq, verify_episode(log, one.episode).first_bad_seq) == (20, 20)
+
+
+def test_a_body_that_is_no_json_any_more_is_refused_with_its_line_and_its_event_is_lost(log, file):
+    n = file.at(20)
+    altered = file.lines[n].replace(b'"body":"{\\"', b'"body":"{\\x'.replace(b"\\x", b"x"), 1)
+    assert altered != file.lines[n]
+    path = written(file, *file.lines[:n], altered, *file.lines[n + 1 :])
+    with pytest.raises(UsageError, match=rf"line {n + 1}, byte .*event 20 .*the stored body is not JSON"):
+        import_jsonl(path, log)
+    (one,) = import_jsonl(path, log, salvage=True).episodes
+
+    assert (one.events, one.first_bad_seq, verify_episode(log, one.episode).first_bad_seq) == (45, 20, 20)
 
 
 def test_a_lost_text_is_reported_with_its_event(log, file):

@@ -81,7 +81,7 @@ def test_a_missing_end_of_an_episode_in_the_middle_is_a_fault_and_at_the_end_a_c
     end = scanned(*lines[: at(lines, second, 40)])
 
     assert [fault.why for fault in middle.faults] == [f"of {first}, events 40..45 are missing"]
-    assert middle.episodes[first].first_bad == 40
+    assert (middle.episodes[first].first_bad, middle.episodes[first].short) == (None, True)
     assert (end.faults, end.episodes[second].first_bad, end.episodes[second].short) == ([], None, True)
     assert end.cut.detail == f"the file ends too soon: of {second}, events 40..45 are missing."
 

@@ -219,6 +219,15 @@ def test_of_a_damaged_file_what_is_left_is_stored_with_its_gap(sqlite, lines, so
     assert (found.result, found.first_bad_seq) == (INVALID, 6)
 
 
+def test_a_reference_that_names_nothing_is_refused_and_what_is_saved_keeps_it_as_it_lies(sqlite, lines, source):
+    odd = chained("ep1", [*lines[:3], Told("later.type", b'{"a":{"$blob":"sha256:no"}}'), *lines[3:]])
+    with pytest.raises(Damage, match="event 3 of ep1 refers to a text by another name"):
+        insert(sqlite, odd, source)
+
+    assert insert(sqlite, odd, source, whole=False).result == STORED
+    assert lines_of(sqlite, "ep1") == odd
+
+
 def test_what_was_saved_never_replaces_what_is_there(sqlite, lines, source):
     insert(sqlite, lines, source)
 
