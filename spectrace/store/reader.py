@@ -28,9 +28,9 @@ class _Read(NamedTuple):
     cls: type[Body] | None
     value: object
     """The body; None where it is erased, unknown, or leans on a message that was erased."""
-    prompt: Sequence[int]
+    prompt: Sequence[int] = ()
     """The ordinals of a call's messages, where they are asked for."""
-    messages: int
+    messages: int = 0
 
 
 class EpisodeReader:
@@ -102,12 +102,12 @@ class EpisodeReader:
         found: list[Hole] = []
         read: list[_Read] = []
         for row, cls, body, value in zip(rows, classes, bodies, parse_all(bodies), strict=True):
-            one = _Read(row, cls, value, (), 0)
             if cls is GenerateRequested and isinstance(value, dict):
-                one = self._refer(one, value)
+                read.append(self._refer(row, value))
+            else:
+                read.append(_Read(row, cls, value))
             if body is not None and MARK in body:
                 holes(value, found)
-            read.append(one)
         holes(self._messages.undecoded({ordinal for one in read for ordinal in one.prompt}), found)
         if self._heads is None:
             fill(found, self._blobs)
@@ -115,17 +115,16 @@ class EpisodeReader:
             fill_heads(found, self._heads)
         return read
 
-    def _refer(self, one: _Read, value: dict[str, object]) -> _Read:
+    def _refer(self, row: Row, value: dict[str, object]) -> _Read:
         """Take the messages out of a call's body; learn those that are new."""
-        reference = value.get("messages")
-        value["messages"] = ()
+        reference, value["messages"] = value.get("messages"), ()
         self._messages.learn(reference)
-        one = one._replace(messages=message_count(reference))
+        total = message_count(reference)
         if not self._prompts:
-            return one
+            return _Read(row, GenerateRequested, value, (), total)
         ordinals = self._messages.ordinals(reference)[self._part]
         gone = self._reach(self._messages.unmet(ordinals))
-        return one._replace(value=None) if gone else one._replace(prompt=ordinals)
+        return _Read(row, GenerateRequested, None if gone else value, () if gone else ordinals, total)
 
     def _reach(self, unmet: set[int]) -> set[int]:
         """Learn earlier calls, newest first, as long as messages are missing; return those that are gone."""
