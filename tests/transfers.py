@@ -17,7 +17,19 @@ from spectrace.store.rows import Row
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import SqlEventStore
 
-AWKWARD = ("", "\0", "a\0b", "\ud800", "\udfff\ud800", "é" * 128, "x" * 255, "x" * 256, "🙂" * 5000, "\u2028")
+AWKWARD = (
+    "",
+    "\0",
+    "a\0b",
+    "\ud800",
+    "\udfff\ud800",
+    "a\udcffb",
+    "é" * 128,
+    "x" * 255,
+    "x" * 256,
+    "🙂" * 5000,
+    "\u2028",
+)
 
 
 def write_episode(store: EventStore, episode: str, *, seed: int = 1, upto: int | None = None) -> None:

@@ -33,7 +33,8 @@ def by_hand(path, episode) -> list[tuple[dict, list]]:
     def text(value):
         if isinstance(value, dict) and "$blob" in value:
             data = blobs[value["$blob"].removeprefix("sha256:")]
-            return data.decode("utf-8", "surrogatepass" if value.get("codec") == "wtf-8" else "strict")
+            errors = {None: "strict", "wtf-8": "surrogatepass", "bytes": "surrogateescape"}
+            return data.decode("utf-8", errors[value.get("codec")])
         if isinstance(value, dict):
             return {name: text(item) for name, item in value.items()}
         return [text(item) for item in value] if isinstance(value, list) else value
