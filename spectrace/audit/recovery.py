@@ -64,13 +64,16 @@ def interrupted(store: Listable) -> list[str]:
 def recover(store: Listable, episode: str, now: int | None = None) -> Recovered:
     """Give an interrupted episode its end, if its prefix is whole, and tell what was left open.
 
-    Raises Conflict while its writer lives or, where only the lease can tell, may live.
+    Raises Conflict while its writer lives or, where only the lease can tell, may live; NewerSchema, before anything is
+    written, for an episode that only a newer spectrace can tell.
     """
     found = verify_episode(store, episode)
-    if found.result == CONSISTENT:
-        end_interrupted(store, episode, time.time_ns() // 1000 if now is None else now)
-        found = verify_episode(store, episode)
-    return _told(store, episode, found)
+    told = _told(store, episode, found)
+    if found.result != CONSISTENT:
+        return told
+    if not end_interrupted(store, episode, time.time_ns() // 1000 if now is None else now):
+        return told
+    return _told(store, episode, verify_episode(store, episode))
 
 
 def _told(store: Listable, episode: str, found: VerifyResult) -> Recovered:

@@ -1,7 +1,12 @@
+import json
+
 import pytest
 
+from spectrace.core.digest import header_bytes, next_link
+from spectrace.store import tables
 from spectrace.store.event_store import Pending
 from spectrace.store.sql import open_store
+from spectrace.store.statements import key
 from tests.episodes import recorded_events
 
 ASKED = 30
@@ -91,6 +96,28 @@ def test_a_running_episode_is_refused_and_the_others_are_recovered(line, interru
     assert result.exit_code == 1
     assert "Not recovered: 99running is being written by process" in result.stderr
     assert '"0123abcd"' in result.stdout
+
+
+def test_an_episode_of_a_newer_spectrace_is_left_alone_and_the_others_are_recovered(line, interrupted):
+    """A call of version 9, chained as it should be: intact, and not to be gone on with here."""
+    store = open_store("spectrace.db")
+    store.create("77newer", recorded_events()[0].body, 1).close()
+    row, salt, body = store.log.episode("77newer"), b"s" * 16, b'{"asked":"otherwise"}'
+    header = header_bytes("77newer", 1, "", "generate.requested", 9, 7, None, None, None, None)
+    link = next_link(row.head, header, salt, body)
+    values = {"key": key(row.number, 1), "type": 6, "lane": "", "version": 9, "at": 7, "codec": 0, "salt": salt}
+    with store.database.writing(durable=True) as connection:
+        connection.execute(tables.events.insert().values(**values, payload=body, link=link))
+        grown = tables.episodes.update().where(tables.episodes.c.number == row.number)
+        connection.execute(grown.values(events=2, head=link))
+    store.close()
+
+    result = line("recover", "--all", "--json")
+
+    assert result.exit_code == 1
+    assert "Not recovered: " in result.stderr
+    assert [one["episode"] for one in json.loads(result.stdout)["items"]] == [interrupted]
+    assert line.items("verify", "77newer")[0]["events"] == 2
 
 
 def test_nothing_interrupted_is_no_failure(line, episode):
