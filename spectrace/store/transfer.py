@@ -288,7 +288,8 @@ class _Transfer:
         if isinstance(started, EpisodeStarted):
             connection.execute(tables.summaries.delete().where(tables.summaries.c.number == self.number))
             projections.begin(connection, self.number, started)
-            projections.project(connection, self.number, self.told, again=True)
+            if self.ended_at is not None:  # as a writer does: what is not ended yet is counted from its events
+                projections.project(connection, self.number, self.told, again=True)
 
 
 def _batches(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -11,7 +11,9 @@ from spectrace.errors import Conflict, EpisodeNotFound, NewerSchema, SchemaViola
 from spectrace.store import tables
 from spectrace.store.lines import Line
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.recovery import end_interrupted
 from spectrace.store.rows import Damage
+from spectrace.store.samples import EPOCH_US
 from spectrace.store.sql import open_store
 from spectrace.store.transfer import GREW, PRESENT, STORED, insert_stored, selection_digest
 from tests.shop_log import recorded
@@ -244,6 +246,15 @@ def test_a_selection_is_told_by_its_episodes_and_heads(sqlite, lines, source):
     one = insert(sqlite, lines, source)
 
     assert selection_digest([one]) != selection_digest([replace(one, head=b"h" * 32)])
+
+
+def test_an_unfinished_episode_can_be_given_its_end_here(target):
+    source = MemoryEventStore()
+    episode = recorded(source)
+    insert(target, lines_of(source, episode)[:37], source)
+
+    assert end_interrupted(target, episode, EPOCH_US)
+    assert (target.row(episode).state, verify_episode(target, episode).result) == ("ended", CONSISTENT)
 
 
 def test_only_an_end_that_is_there_ends_an_episode(sqlite, lines, source):
