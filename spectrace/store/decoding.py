@@ -4,9 +4,11 @@ Decoding gives back equal objects, or StoreError: a wrong type is damage, never 
 that is not known is nobody's to decode: its reader keeps it as `Unknown`, with the bytes as they are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, cast
+from functools import partial
+from types import NoneType, UnionType
+from typing import Any, Union, cast, get_args, get_origin
 
 import orjson
 from cattrs import Converter
@@ -17,6 +19,8 @@ from spectrace.core.types import Action, Effect, Message, Role
 from spectrace.store.codec import ACTIONS, Lifted, is_action
 from spectrace.store.rows import Damage
 from spectrace.store.upcasts import UPCASTS, newest, upcast
+
+Hook = Callable[[Any, Any], Any]
 
 
 def parse(body: bytes) -> object:
@@ -82,6 +86,10 @@ def _decoder() -> Converter:
     for enum in (Effect, Role):  # a StrEnum would pass for the text that it also is
         converter.register_structure_hook(enum, lambda value, cls: cls(value))
 
+    # cattrs' own look up the inner type anew for every value, which costs as much as all the rest.
+    converter.register_structure_hook_factory(_is_many, partial(_many, converter))
+    converter.register_structure_hook_factory(_is_optional, partial(_optional, converter))
+
     def action(value: Any, _: object) -> Action | None:
         if value is None:
             return None
@@ -94,9 +102,39 @@ def _decoder() -> Converter:
         return value if isinstance(value, Message) else structured(value, cls)
 
     converter.register_structure_hook(Message, message)
-
     converter.register_structure_hook_func(is_action, action)
     return converter
+
+
+def _is_many(annotation: object) -> bool:
+    return get_origin(annotation) is tuple and get_args(annotation)[1:] == (Ellipsis,)
+
+
+def _many(converter: Converter, annotation: Any) -> Hook:
+    inner = get_args(annotation)[0]
+    one = converter.get_structure_hook(inner)
+
+    def many(value: Any, _: object) -> tuple[Any, ...]:
+        if type(value) is tuple:  # messages, decoded already: JSON has lists
+            return value
+        if type(value) is not list:
+            msg = f"expected a list, found {type(value).__name__}"
+            raise TypeError(msg)
+        return tuple([one(item, inner) for item in value]) if value else ()
+
+    return many
+
+
+def _is_optional(annotation: object) -> bool:
+    if get_origin(annotation) not in {Union, UnionType}:
+        return False
+    return NoneType in get_args(annotation) and len(get_args(annotation)) == len(("it", None))
+
+
+def _optional(converter: Converter, annotation: Any) -> Hook:
+    (inner,) = (one for one in get_args(annotation) if one is not NoneType)
+    one = converter.get_structure_hook(inner)
+    return lambda value, _: None if value is None else one(value, inner)
 
 
 _LIFTED: Mapping[type[Body], tuple[str, ...]] = {
