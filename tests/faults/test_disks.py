@@ -2,7 +2,10 @@
 
 import errno
 import os
+import shutil
+import tempfile
 from functools import partial
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -28,7 +31,7 @@ POINTS = {
     "at a read": ("act.requested", "get_order", []),
     "at a held write": ("act.requested", FIRST, []),
     "at the next write": ("act.requested", SECOND, [FIRST]),
-    "at a big payload": ("act.requested", THIRD, [FIRST, SECOND]),
+    "at a big payload": ("step.drafted", THIRD, [FIRST, SECOND]),
     "at a write's outcome": ("after", FIRST, [FIRST]),
 }
 """When the disk breaks -> the writes that may have been done by then."""
@@ -190,6 +193,37 @@ def test_on_a_server_that_turns_read_only_no_write_runs_without_its_record(tmp_p
 
     assert "read-only transaction. The server takes no writes now" in told
     assert [action.tool for action in after.indeterminate] == (breaks.done if breaks.type == "after" else [])
+
+
+@pytest.fixture
+def postgres_disk(postgres_url):
+    """A small disk on which the server keeps the texts of events; its user may reach it."""
+    base = Path(tempfile.mkdtemp(prefix="spectrace-disk-"))
+    base.chmod(0o755)
+    open_store(postgres_url).close()
+    server = sa.create_engine(parse_url(postgres_url), isolation_level="AUTOCOMMIT")
+    with tmpfs(base / "disk", "4m") as folder, server.connect() as connection:
+        owner = Path(connection.exec_driver_sql("SHOW data_directory").scalar_one()).stat()
+        os.chown(folder, owner.st_uid, owner.st_gid)
+        connection.exec_driver_sql(f"CREATE TABLESPACE small LOCATION '{folder}'")
+        connection.exec_driver_sql("ALTER TABLE blobs SET TABLESPACE small")
+        yield folder
+        (folder / "filler").unlink(missing_ok=True)
+        connection.exec_driver_sql("ALTER TABLE blobs SET TABLESPACE pg_default")
+        connection.exec_driver_sql("DROP TABLESPACE small")
+    server.dispose()
+    shutil.rmtree(base)
+
+
+def test_on_a_server_whose_disk_is_full_no_write_runs_without_its_record(tmp_path, postgres_url, postgres_disk):
+    desk, breaks = tmp_path / "desk", Breaks("at a big payload", partial(fill, postgres_disk))
+    told = stopped(postgres_url, desk, breaks)
+    (postgres_disk / "filler").unlink()
+    after = afterwards(postgres_url, desk, breaks)
+
+    assert "No space left on device" in told
+    assert "Free some space; nothing of this transaction was kept." in told
+    assert after.indeterminate == ()
 
 
 @pytest.fixture
