@@ -7,7 +7,8 @@ from pathlib import Path
 
 from spectrace.audit.integrity import CONSISTENT, Verifier
 from spectrace.core.events import Event
-from spectrace.store.event_store import Glance
+from spectrace.store.log import Parsed
+from spectrace.store.rows import Row
 from spectrace.store.sql import SqlEventStore, open_store
 from tests.benchmarks.ours import clock
 from tests.benchmarks.rounds import Run
@@ -29,9 +30,14 @@ def load(read: Callable[[], object]) -> Run:
     return run
 
 
-def parsed(store: SqlEventStore, episode: str) -> list[Glance]:
-    """Return an episode's events as a page lists them: parsed, of long texts the beginnings, no prompts."""
-    return list(store.glance(episode))
+def parsed(store: SqlEventStore, episode: str) -> list[Parsed]:
+    """Return an episode's events with their bodies as JSON, long texts and messages by reference."""
+    return list(store.log.parsed(episode))
+
+
+def whole(store: SqlEventStore, episode: str) -> list[tuple[Row, object]]:
+    """Return an episode's events with their bodies as JSON, every text and every call's whole prompt in its place."""
+    return list(store.log.whole(episode))
 
 
 def typed(store: SqlEventStore, episode: str) -> list[Event]:
