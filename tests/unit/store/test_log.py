@@ -105,5 +105,6 @@ def test_more_blobs_than_a_batch_are_found(store):
 
 
 def test_an_unknown_episode_is_named(store):
-    with pytest.raises(EpisodeNotFound, match="no episode 'nope'"):
-        store.log.number("nope")
+    for read in (store.log.number, store.log.episode, lambda name: list(store.log.parsed(name))):
+        with pytest.raises(EpisodeNotFound, match="no episode 'nope'"):
+            read("nope")
