@@ -1,6 +1,7 @@
 """Whatever happens to a file, what is read from it is what was written, or the damage is said: never a silent loss."""
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,14 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spectrace.audit.bundles import verify_bundle
-from spectrace.audit.integrity import CONSISTENT
+from spectrace.audit.integrity import CONSISTENT, INVALID, verify_episode
 from spectrace.errors import StoreError, UsageError
 from spectrace.interchange.jsonl_export import export_jsonl
+from spectrace.interchange.jsonl_import import import_jsonl
 from spectrace.interchange.jsonl_scan import scan
 from spectrace.store.bundle import pack
 from spectrace.store.bundle_reader import Bundle
 from spectrace.store.lines import parse_line
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.sql import open_store
 from tests.shop_log import recorded
 from tests.transfers import lines_of
 
@@ -93,3 +96,36 @@ def test_a_damaged_bundle_is_refused_or_invalid_or_reads_as_it_was(source, packe
         return
     with Bundle(path) as bundle:
         assert list(bundle.lines(episode)) == lines_of(store, episode)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("empty") / "log.db"
+    open_store(str(path)).close()
+    return path
+
+
+@pytest.mark.slow
+@settings(max_examples=100, database=None)
+@given(damage=st.lists(DAMAGE, min_size=1, max_size=3))
+def test_what_is_salvaged_is_whole_or_says_what_it_lacks(source, exported, empty, damage):
+    store, episode = source
+    data = exported
+    for one in damage:
+        data = damaged(data, *one) if data else data
+    path, log = empty.with_name("a.jsonl"), empty.with_name("copy.db")
+    path.write_bytes(data)
+    shutil.copy(empty, log)
+    target = open_store(str(log))
+    try:
+        found = [one for one in import_jsonl(path, target, salvage=True).episodes if one.result == "stored"]
+        for one in found:
+            same = one.episode == episode and lines_of(target, episode) == lines_of(store, episode)
+            assert same or one.losses
+            assert one.first_bad_seq is None or verify_episode(target, one.episode).result == INVALID
+    except (UsageError, StoreError):
+        pass  # refused, in words
+    finally:
+        target.close()
+        for file in empty.parent.glob("copy.db*"):
+            file.unlink()
