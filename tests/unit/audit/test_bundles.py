@@ -4,7 +4,7 @@ import zipfile
 import pytest
 
 from spectrace.audit.bundles import verify_bundle
-from spectrace.audit.integrity import CONSISTENT, INVALID
+from spectrace.audit.integrity import CONSISTENT, INVALID, UNKNOWN
 from spectrace.errors import StoreError
 from spectrace.store.bundle import pack
 from spectrace.store.memory import MemoryEventStore
@@ -74,6 +74,12 @@ def test_a_changed_member_besides_is_told_by_the_file_s_name(changed):
 
     assert {one.result for one in episodes} == {CONSISTENT}
     assert (last.episode, last.result, "FORMAT.md" in last.detail) == ("b.zip", INVALID, True)
+
+
+def test_of_a_newer_format_nothing_is_known(changed):
+    (found,) = verify_bundle(changed("manifest.json", b"bundle.v1", b"bundle.v2")).results
+
+    assert (found.episode, found.result, "spectrace.bundle.v2" in found.detail) == ("b.zip", UNKNOWN, True)
 
 
 def test_a_file_that_is_no_bundle_is_an_error_not_a_result(tmp_path):
