@@ -35,7 +35,6 @@ Progress = Callable[[int, int], None]
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 _FILE = 0o100644 << 16
-_LEVEL = 6
 _PACKAGE = Path(__file__).resolve().parents[1]
 _PLACES = (_PACKAGE / "_schemas", _PACKAGE.parent / "schemas")
 
@@ -134,9 +133,9 @@ class _Writing:
     def _write(self, name: str, parts: Iterable[bytes]) -> manifest.Member:
         info = zipfile.ZipInfo(name, _EPOCH)
         info.create_system, info.external_attr, info.compress_type = _UNIX, _FILE, zipfile.ZIP_DEFLATED
-        info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes no level before 3.13
         hashed, size = hashlib.sha256(), 0
-        with self.archive.open(info, "w", force_zip64=True) as member:
+        # An episode's size is not known before it is written, and may pass 4 GB; a text has less than 1 GB.
+        with self.archive.open(info, "w", force_zip64=not isinstance(parts, list)) as member:
             for part in parts:
                 member.write(part)
                 hashed.update(part)
