@@ -1,11 +1,13 @@
 """`make bench`: spectrace beside a JSONL writer, naive rows and the peers; prints the tables and writes RESULTS.md.
 
-Exits with 125 where it cannot run at all. A goal that is missed is named, and is no failure: the machine may be busy.
+Exits with 125 where it cannot run at all, with 1 where a table cannot be made. A goal that is missed is named, and is
+no failure: the machine may be busy.
 """
 
 import argparse
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,17 +30,25 @@ def main() -> int:
     except sources.Missing as missing:
         print(f"The benchmark cannot be run: {missing}", file=sys.stderr)
         return CANNOT
-    facts, missing, found = machine.facts(), {}, []
+    facts, missing, found, failed = machine.facts(), {}, [], []
     for name, make in _sections(options, missing):
         if not options.only or name in options.only:
             begun = time.monotonic()
-            found.append(make())
+            try:
+                found.append(make())
+            except Exception as error:  # noqa: BLE001 - the other tables are worth having; the exit code tells
+                traceback.print_exception(error)
+                failed.append(name)
+                continue
             progress(f"{name}: {time.monotonic() - begun:.0f} s")
             print("\n".join(["", f"## {found[-1].title}", "", *report.table(found[-1].rows)]), flush=True)
     for name, why in missing.items():
         print(f"Left out: {name}: {why}")
     for row in report.missed(found):
         print(f"Goal missed: {row.what}: {row.verdict} ({row.goal})")
+    if failed:
+        print(f"These tables could not be made, and nothing was written: {', '.join(failed)}", file=sys.stderr)
+        return 1
     if not options.only and not (options.quick and options.output == RESULTS):
         report.write(options.output, report.markdown(facts, found, options.rounds))
         print(f"Written: {options.output}")

@@ -1,7 +1,7 @@
 """Postgres: a server of the benchmark's own, and spectrace's path through SQLAlchemy beside raw psycopg.
 
-The raw case is the same append, with a psycopg cursor in the place of SQLAlchemy's connection: the same encoding, the
-same statement texts and parameters in the same order, so that the difference is SQLAlchemy.
+The raw case is the same append, with a psycopg connection in the place of SQLAlchemy's: the same encoding, the same
+statement texts and parameters in the same order. The difference is SQLAlchemy, and what spectrace does around it.
 """
 
 import tempfile
@@ -12,6 +12,7 @@ from itertools import count
 
 import psycopg
 import sqlalchemy as sa
+from psycopg.types.numeric import Int8Dumper
 
 from spectrace.store.database import parse_url
 from spectrace.store.sql import open_store
@@ -48,23 +49,20 @@ def schema(url: str) -> str:
     return there.render_as_string(hide_password=False)
 
 
-class RawConnection:
-    """What an append asks of a connection, answered by psycopg."""
+class Raw:
+    """psycopg and nothing else in the place of `Database.statement`."""
 
     def __init__(self, url: str) -> None:
         address = parse_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
         self._driver = psycopg.connect(address, autocommit=True)
         self._driver.execute("SET synchronous_commit = off")
-        self._cursor = self._driver.cursor()
+        # As spectrace does: otherwise each mixture of sizes is a statement of its own to prepare.
+        self._driver.adapters.register_dumper(int, Int8Dumper)
         self.asked = 0
 
-    def exec_driver_sql(self, text: str, values: tuple[object, ...]) -> "RawConnection":
-        self._cursor.execute(text, values)
+    def statement(self, text: str, values: Sequence[object], *, durable: bool) -> list[tuple[object, ...]]:
         self.asked += 1
-        return self
-
-    def scalars(self) -> Iterator[object]:
-        return (row[0] for row in self._cursor.fetchall())
+        return psycopg.RawCursor(self._driver).execute(text, values).fetchall()
 
     def close(self) -> None:
         self._driver.close()
@@ -78,14 +76,9 @@ def appending(sources: Sequence[Source], url: str, *, raw: bool) -> Run:
         batches = [list(episode.pending()) for episode in episodes]
         address = schema(url)
         store = open_store(address)
-        driver = RawConnection(address) if raw else None
+        driver = Raw(address) if raw else None
         if driver is not None:
-
-            @contextmanager
-            def instead(*, durable: bool) -> Iterator[RawConnection]:
-                yield driver
-
-            store.database.autocommit = instead
+            store.database.statement = driver.statement
         latencies = [
             one for episode, steps in zip(episodes, batches, strict=True) for one in appended(store, episode, steps)
         ]
