@@ -5,7 +5,7 @@ is there whole or not at all. One of which all is there already is left alone; o
 chain is there is gone on with; any other of that id is a Conflict that names both heads.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -17,10 +17,11 @@ from spectrace.core.digest import canonical, digest, first_link
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event
 from spectrace.errors import Conflict, EpisodeNotFound, SchemaViolation, StoreError
 from spectrace.store import admin, projections, tables
-from spectrace.store.blobs import digest_bytes, references
-from spectrace.store.compression import RAW, pack_blob, pack_body
+from spectrace.store.blobs import references
+from spectrace.store.compression import RAW, pack_body
 from spectrace.store.decoding import parse
 from spectrace.store.foreign_names import tool_ids, type_numbers
+from spectrace.store.incoming_texts import IncomingTexts
 from spectrace.store.lines import Chain, Line
 from spectrace.store.names import check_episode_id
 from spectrace.store.process import this_process
@@ -36,9 +37,6 @@ REFUSALS = (Conflict, Damage, SchemaViolation)
 STORED, GREW, PRESENT = "stored", "grew", "present"
 
 _BATCH = 500
-_TEXTS_AT_ONCE = 32
-_LARGE = 8 << 20
-"""Texts fetched together; after some that have more bytes than this, one after the other."""
 
 _There = sa.Row[Any]
 _Body = dict[str, object]
@@ -123,16 +121,13 @@ class _Transfer:
     """Whether all of it turned out to be here."""
     told: list[Event] = field(default_factory=list)
     """All events without their prompts: what the projections are made of."""
-    at_once: int = 1
-    """How many texts to fetch next."""
-    sent: set[str] = field(default_factory=set)
-    """Texts that are in the database by now."""
 
     def run(self, connection: sa.Connection, lines: Iterable[Line]) -> None:
         """Write everything; the caller's transaction keeps it or forgets it."""
         statements, chain = Statements(connection.dialect), Chain(self.episode)
         # Spelled out, the prompts would grow with the square of the calls; the projections need none.
         reader = EpisodeReader(self.episode, self.fetch, prompts=False)
+        texts = IncomingTexts(self.episode, self.fetch, whole=self.whole)
         self.number = self._begun(connection) if self.there is None else self.there.number
         have, last = 0 if self.there is None else self.there.events, chain.link
         for batch in _batches(lines):
@@ -146,7 +141,7 @@ class _Transfer:
                 self.started_at = rows[0].at
             self.events, last = rows[-1].seq + 1, rows[-1].link
             self._tell(reader, rows, bodies)
-            self._send_texts(connection, statements, rows, bodies)
+            texts.send(connection, [(row.seq, list(references(body))) for row, body in zip(rows, bodies, strict=True)])
             self._send_events(connection, statements, [row for row in rows if row.seq >= have])
         if self.there is not None and self.events <= have:
             self._all_there(connection, last)
@@ -225,44 +220,6 @@ class _Transfer:
         ends = [event.at for event in found if isinstance(event.body, EpisodeEnded)]
         if ends and self.whole:
             self.ended_at = ends[-1]
-
-    def _send_texts(
-        self, connection: sa.Connection, statements: Statements, rows: Sequence[Row], bodies: Sequence[_Body | None]
-    ) -> None:
-        wanted = {name: row.seq for row, body in zip(rows, bodies, strict=True) for name in references(body)}
-        names = [name for name in wanted if name not in self.sent and self._is_digest(name, wanted[name])]
-        while names:
-            some, names = {digest_bytes(name): name for name in names[: self.at_once]}, names[self.at_once :]
-            column = tables.blobs.c.digest
-            held = {bytes(found) for found in connection.scalars(sa.select(column).where(column.in_(list(some))))}
-            missing = {name for key_, name in some.items() if key_ not in held}
-            found = self.fetch(missing) if missing else {}
-            texts = {name: self._text(name, found, wanted[name]) for name in sorted(missing)}
-            values = [
-                (digest_bytes(name), len(data), *pack_blob(data)) for name, data in texts.items() if data is not None
-            ]
-            statements.insert(connection, tables.blobs, values, ignore=True)
-            self.sent.update(some.values())
-            large = sum(len(data) for data in found.values()) > _LARGE
-            self.at_once = 1 if large else min(2 * self.at_once, _TEXTS_AT_ONCE)
-
-    def _is_digest(self, name: str, seq: int) -> bool:
-        try:
-            digest_bytes(name)
-        except StoreError as error:
-            if self.whole:
-                raise Damage(f"event {seq} of {self.episode} refers to a text by another name: {error}") from None
-            return False
-        return True
-
-    def _text(self, name: str, found: Mapping[str, bytes], seq: int) -> bytes | None:
-        data = found.get(name)
-        if data is not None and digest(data) == name:
-            return data
-        if not self.whole:
-            return None
-        what = "is missing" if data is None else "holds other bytes than its name says"
-        raise Damage(f"the text {name} of event {seq} of {self.episode} {what}.")
 
     def _send_events(self, connection: sa.Connection, statements: Statements, rows: Sequence[Row]) -> None:
         types = type_numbers(connection, {row.type for row in rows})
