@@ -9,6 +9,7 @@ def test_the_tables_are_those_of_the_design():
         "blobs",
         "checkpoints",
         "dictionaries",
+        "epochs",
         "episodes",
         "events",
         "run_items",
