@@ -35,8 +35,8 @@ check: $(VENV)/installed-all ## What CI runs: format, lint, types, layers, then 
 view: $(VENV)/installed-demo ## Open the viewer on spectrace.db (or SPECTRACE_DB) in a browser.
 	$(BIN)/spectrace view
 
-bench: $(VENV)/installed-all ## Measure against other implementations, side by side in the same run.
-	$(BIN)/python tests/benchmarks/append.py
+bench: $(VENV)/installed-all ## Measure beside other recorders, in one run: 15 minutes (QUICK=1: 3, without them).
+	$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick)
 
 test-live: $(VENV)/installed-all ## Start a real SGLang server on this CPU and run against it: minutes, 3 GB.
 	$(BIN)/pytest -m live --timeout=1500 tests/live
