@@ -44,8 +44,8 @@ def main() -> int:
             print("\n".join(["", f"## {found[-1].title}", "", *report.table(found[-1].rows)]), flush=True)
     for name, why in missing.items():
         print(f"Left out: {name}: {why}")
-    for row in report.missed(found):
-        print(f"Goal missed: {row.what}: {row.verdict} ({row.goal})")
+    for line in report.missed(found):
+        print(f"Goal missed: {line}")
     if failed:
         print(f"These tables could not be made, and nothing was written: {', '.join(failed)}", file=sys.stderr)
         return 1

@@ -83,9 +83,14 @@ def table(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def missed(sections: Sequence[Section]) -> list[Row]:
-    """Return the rows whose goal does not hold."""
-    return [row for section in sections for row in section.rows if row.holds is False]
+def missed(sections: Sequence[Section]) -> list[str]:
+    """Return a line for each goal that does not hold."""
+    return [
+        f"{section.title}: {row.what}: {row.verdict} ({row.goal})"
+        for section in sections
+        for row in section.rows
+        if row.holds is False
+    ]
 
 
 def write(path: Path, text: str) -> None:
