@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from spectrace.core.digest import first_link, header_bytes, next_link
+from spectrace.core.digest import checked_canonical, first_link, header_bytes, next_link
 from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Event, GenerateRequested, Unknown
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import Fresh, TextReferences
 from spectrace.store.codec import BodyEncoder, Lifted
 from spectrace.store.event_store import Pending, StoredEvent
-from spectrace.store.headers import Headers
 from spectrace.store.messages import MessageWriter
+from spectrace.store.validation import check
 
 SALT_BYTES = 16
 Salts = Callable[[], bytes]
@@ -91,7 +91,6 @@ class EpisodeChain:
         self._encoder = encoder
         self._salts = salts
         self._messages = messages
-        self._headers = Headers(episode)
         self._told: list[Pending] = []
         self._fresh: list[Fresh] = []
         self.ended = False
@@ -151,9 +150,10 @@ class EpisodeChain:
             )
         lifted, value = self._encoder.value(body, self._messages)
         cls, salt = type(body), self._salts()
+        header = [self.episode, seq, lane, cls.TYPE, cls.VERSION, at, *lifted]
         data = self._encoder.written(body, value)
-        header = self._headers.checked(seq, lane, cls, at, lifted, value)
-        self.link = next_link(self.link, header, salt, data)
+        check(cls.TYPE, cls.VERSION, header, value)
+        self.link = next_link(self.link, checked_canonical(header), salt, data)
         self.seq += 1
         if cls is GenerateRequested:
             pending = Pending(seq, lane, at, _without_messages(body))  # type: ignore[arg-type]

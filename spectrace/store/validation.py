@@ -37,12 +37,6 @@ def check(type_: str, version: int, header: Sequence[object], value: object) -> 
         raise violation(closed(_schema(type_, version)), header, value)
 
 
-def body_fits(type_: str, version: int, value: object) -> bool:
-    """Whether the body alone fits; `check` says why not."""
-    valid = _BODY.get((type_, version)) or _compiled(_BODY, type_, version)
-    return valid(value)
-
-
 def check_foreign(type_: str, version: int, header: Sequence[object], value: object) -> bool:
     """Refuse somebody else's event that does not fit; return False where no schema is known to compare with.
 
@@ -110,12 +104,7 @@ def _schema(type_: str, version: int) -> Schema:
 def _compiled(cache: dict[tuple[str, int], IsValid], type_: str, version: int) -> IsValid:
     """Compile once a process; two threads at once compile the same thing twice, which does no harm."""
     schema = _schema(type_, version)
-    if cache is not _READ:
-        schema = closed(schema)
-    if cache is _BODY:
-        properties = cast("Mapping[str, Schema]", schema["properties"])
-        schema = {**properties["body"], "$defs": schema.get("$defs", {})}
-    valid = cache[type_, version] = fast(schema)
+    valid = cache[type_, version] = fast(closed(schema) if cache is _WRITE else schema)
     return valid
 
 
@@ -215,5 +204,4 @@ def _short(value: object) -> str:
 
 
 _WRITE: dict[tuple[str, int], IsValid] = {}
-_BODY: dict[tuple[str, int], IsValid] = {}
 _READ: dict[tuple[str, int], IsValid] = {}
