@@ -5,8 +5,8 @@ first and the last event, and that every blob is the one that its name says. It 
 whoever could write the file could have written another history with a chain of its own. Only a signed checkpoint, kept
 elsewhere, can tell that apart. A body that is missing without a record of its erasure is `invalid`.
 
-A batch of events is hashed in one go and its blobs are fetched together; only where something is wrong are they looked
-at one by one, to name the first bad event.
+A batch of events is hashed in one tight loop, and its texts are looked up together; only where something is wrong are
+they looked at one by one, to name the first bad event.
 """
 
 import re
@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from typing import Protocol
 
 import orjson
 
 from spectrace.core.admin_events import is_admin
-from spectrace.core.digest import digest, first_link
+from spectrace.core.digest import digest, first_link, next_link
 from spectrace.core.events import AdminOpened, EpisodeEnded, EpisodeStarted, OutcomeSettled
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import references
@@ -39,7 +40,10 @@ _BEGINS, _ENDS, _ASKS, _ANSWERS, _RECORDS, _TELLS = "begins", "ends", "asks", "a
 _REFERENCE = re.compile(rb'\{"\$blob":"(sha256:[0-9a-f]{64})"')
 """A reference as canonical JSON writes it; in a JSON text its quotes would be escaped."""
 _REQUEST = re.compile(rb'"request":(\d+)[,}]')
-_KNOWN_BLOBS = 200_000
+_ASKED = b'"request":'
+_WRITTEN = len(b':"sha256:"') + 64
+"""The bytes that follow `MARK` in a reference, up to the end of the text's name."""
+KNOWN_BLOBS = 200_000
 """Names of blobs found whole that are kept from episode to episode: some 25 MB."""
 
 
@@ -79,7 +83,7 @@ class _Check:
 
     @property
     def plain(self) -> bool:
-        """Whether an event that neither asks nor answers needs no look: in the middle of a run."""
+        """Whether an event that neither begins nor ends needs no look at its place: in the middle of a run."""
         return self.seq > 0 and self.ended is None and not self.administrative
 
 
@@ -114,8 +118,12 @@ class Verifier:
     def __init__(self, store: Verifiable) -> None:
         """Read from `store`."""
         self._store = store
-        self._whole: set[str] = set()
-        """Blobs found whole already."""
+        self._whole: set[bytes] = set()
+        """Blobs found whole already, as `_written` in a body: so references are compared without being spelled."""
+
+    def know(self, digests: Iterable[bytes]) -> None:
+        """Take these blobs as whole, as many as are kept: the caller checked them (`whole_blobs`)."""
+        self._whole.update(b':"sha256:%b"' % name.hex().encode() for name in islice(digests, KNOWN_BLOBS))
 
     def verify(self, episode: str) -> VerifyResult:
         """Check one episode, by its whole id. Raises EpisodeNotFound only."""
@@ -148,20 +156,26 @@ class Verifier:
 
     def _first_with_bad_texts(self, links: Sequence[Link]) -> tuple[int, StoreError | _Broken] | None:
         """Return the first event with a text that is not whole, and why: all at once, then one by one to find it."""
-        wanted = _all_names(links) - self._whole
-        if len(self._whole) > _KNOWN_BLOBS:
+        # A mark stands in no JSON text, where its quotes would be escaped: what follows each is the name of a blob, or
+        # is no reference as canonical JSON writes it, and then it is none of those known.
+        after = b"\n".join([link[3] for link in links if link[3] is not None]).split(MARK)[1:]
+        if {some[:_WRITTEN] for some in after} <= self._whole:
+            return None
+        wanted = {name for name in _all_names(links) if _written(name) not in self._whole}
+        if len(self._whole) > KNOWN_BLOBS:
             self._whole.clear()
         try:
             found = self._store.blobs(wanted) if wanted else {}
         except StoreError:
             found = {}
-        self._whole |= {name for name, data in found.items() if digest(data) == name}
-        if wanted <= self._whole:
+        sound = {name for name, data in found.items() if digest(data) == name}
+        self._whole.update(map(_written, sound))
+        if wanted <= sound:
             return None
         return next((bad for link in links for name in _names(link[3]) if (bad := self._bad(link, name))), None)
 
     def _bad(self, link: Link, name: str) -> tuple[int, StoreError | _Broken] | None:
-        if name in self._whole:
+        if _written(name) in self._whole:
             return None
         event = f"event {link[0]} ({link[1]})"
         try:
@@ -172,8 +186,18 @@ class Verifier:
             return link[0], _Broken(f"{event} refers to the text {name}, which is missing from the database")
         if digest(data) != name:
             return link[0], _Broken(f"the text {name[:23]} of {event} holds other bytes than its name says")
-        self._whole.add(name)
+        self._whole.add(_written(name))
         return None
+
+
+def whole_blobs(blobs: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
+    """Return the digests of those blobs, given with their bytes, that are what their digests say."""
+    return [name for name, data in blobs if sha256(data).digest() == name]
+
+
+def _written(name: str) -> bytes:
+    """Return what follows the mark in a reference to a text."""
+    return b':"%b"' % name.encode()
 
 
 def _all_names(links: Sequence[Link]) -> set[str]:
@@ -195,33 +219,70 @@ def _names(body: bytes | None) -> Sequence[str]:
 
 
 def _follow(check: _Check, links: Sequence[Link]) -> None:
-    """Follow the chain over some events: the loop that every event of a log goes through."""
-    expected, chain, plain = check.seq, check.link, check.plain
+    """Follow the chain over some events, and what they say to each other; on an error `check.seq` is the bad one."""
+    link, problem = _hashed(check.seq, check.link, links), None
+    if link is None:
+        links, link, problem = _sound(check.seq, check.link, links)
+    plain = check.plain
     for event in links:
-        seq, type_, header, body, salt, stored = event
-        if seq != expected or body is None or salt is None:
-            raise _Broken(_not_there(expected, seq, type_))
-        try:
-            proof = sha256(salt + body).digest()
-        except TypeError:  # SQLite holds what it is given, texts and numbers too
-            raise _Broken(f"event {seq} ({type_}) holds no bytes where its body or salt belongs") from None
-        chain = sha256(chain + sha256(header).digest() + proof).digest()  # `digest.next_link`, in line
-        if chain != stored:
-            raise _Broken(
-                f"event {seq} ({type_}) is not the one that was recorded: its bytes give the link {chain.hex()[:16]}, "
-                f"the chain has {bytes(stored).hex()[:16]}"
-            )
-        part, what = _part(type_)
+        part, what = _part(event[1])
+        if plain and part is _TELLS:
+            continue
+        check.seq = event[0]
         if part is _ANSWERS and plain:
             _answer(check, event, what)
         elif part is _ASKS and plain:
-            check.open[seq] = what
-        elif part is not _TELLS or not plain:
+            check.open[check.seq] = what
+        else:
             _kind(check, event, part)
             _dialogue(check, event, part, what)
             plain = not check.administrative and check.ended is None
-        expected = seq + 1
-        check.link, check.seq = chain, expected
+    if links:
+        check.seq, check.link = links[-1][0] + 1, link
+    if problem is not None:
+        raise problem
+
+
+def _hashed(seq: int, link: bytes, links: Sequence[Link]) -> bytes | None:
+    """Return the last link where every event follows the one before it, else None: the loop all events go through."""
+    sha = sha256
+    try:
+        for expected, (found, _, header, body, salt, stored) in enumerate(links, seq):
+            # `digest.next_link`, in line
+            link = sha(link + sha(header).digest() + sha(salt + body).digest()).digest()  # type: ignore[operator] # None is caught
+            if link != stored or found != expected:
+                return None
+    except TypeError:  # a body is erased; or SQLite, which holds what it is given, was given a text or a number
+        return None
+    return link
+
+
+def _sound(seq: int, link: bytes, links: Sequence[Link]) -> tuple[Sequence[Link], bytes, _Broken | None]:
+    """Return the events up to the first that does not follow, their last link, and what is wrong with that one."""
+    for count, event in enumerate(links):
+        problem, chain = _broken(seq + count, link, event)
+        if problem is not None:
+            return links[:count], link, problem
+        link = chain
+    return links, link, None
+
+
+def _broken(expected: int, link: bytes, event: Link) -> tuple[_Broken | None, bytes]:
+    """Return what is wrong with an event, if anything, and its link."""
+    seq, type_, header, body, salt, stored = event
+    if seq != expected or body is None or salt is None:
+        return _Broken(_not_there(expected, seq, type_)), link
+    try:
+        chain = next_link(link, header, salt, body)
+    except TypeError:
+        return _Broken(f"event {seq} ({type_}) holds no bytes where its body or salt belongs"), link
+    if chain == stored:
+        return None, chain
+    said = (
+        f"event {seq} ({type_}) is not the one that was recorded: its bytes give the link {chain.hex()[:16]}, "
+        f"the chain has {bytes(stored).hex()[:16]}"
+    )
+    return _Broken(said), link
 
 
 def _not_there(expected: int, seq: int, type_: str) -> str:
@@ -271,14 +332,23 @@ def _dialogue(check: _Check, event: Link, part: str, what: str) -> None:
 
 def _answer(check: _Check, event: Link, what: str) -> None:
     seq, type_, _, body, *_ = event
-    found = _REQUEST.findall(body or b"")
-    if len(found) != 1:  # in the types of today it stands once; a later one is parsed
-        value = orjson.loads(body or b"null")
-        found = [value.get("request")] if isinstance(value, dict) else [None]
-    asked = int(found[0]) if isinstance(found[0], bytes | int) else None
+    asked = _asked(body or b"null")
     if asked is None or check.open.get(asked) != what:
         raise _Unfit(f"event {seq} ({type_}) answers event {asked}, which is no open {what}.requested")
     del check.open[asked]
+
+
+def _asked(body: bytes) -> int | None:
+    """Return the number of the event that an answer names, parsing nothing where it stands there once."""
+    at = body.find(_ASKED)
+    if at >= 0 and body.find(_ASKED, at + 1) < 0 and (found := _REQUEST.match(body, at)):
+        return int(found[1])
+    numbers = _REQUEST.findall(body)
+    if len(numbers) == 1:
+        return int(numbers[0])
+    value = orjson.loads(body)  # in the types of today it stands once; a later one is parsed
+    asked = value.get("request") if isinstance(value, dict) else None
+    return asked if isinstance(asked, int) else None
 
 
 def _whole(check: _Check, row: EpisodeRow) -> VerifyResult:

@@ -12,7 +12,8 @@ import orjson
 
 from spectrace.core.types import Task, ToolSpec
 
-_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+"""orjson's options: what it writes with them is canonical, where the value holds no float."""
 _CHAIN_TAG = b"spectrace.v1"
 
 
@@ -24,7 +25,7 @@ def canonical(value: object) -> bytes:
 
 def checked_canonical(value: object) -> bytes:
     """Return the canonical bytes of a value that is known to hold no float (the walk costs six times the writing)."""
-    return orjson.dumps(value, option=_OPTIONS)
+    return orjson.dumps(value, option=CANONICAL)
 
 
 def _refuse_floats(value: object) -> None:

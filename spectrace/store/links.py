@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spectrace.core.digest import checked_canonical
+import orjson
+
+from spectrace.core.digest import CANONICAL
 from spectrace.store.event_store import Link
+from spectrace.store.rows import Damage
 from spectrace.store.statements import SEQ_MASK
 
 
@@ -15,19 +18,24 @@ def links_of(
     types: Mapping[int, str],
     tools: Mapping[int | None, str | None],
 ) -> list[Link]:
-    """Return the links of rows of `events` whose bodies are unpacked."""
-    return [
-        (
-            seq := key_ & SEQ_MASK,
-            type_ := types[number],
-            checked_canonical(  # `digest.header_bytes`, in line
-                [episode, seq, lane, type_, version, at, effect, authority, outcome, tools[tool]]
-            ),
-            body,
-            salt,
-            link,
-        )
-        for (key_, number, tool, lane, version, at, effect, authority, outcome, _, _, salt, link), body in zip(
-            found, bodies, strict=True
-        )
-    ]
+    """Return the links of rows of `events` whose bodies are unpacked; raise Damage where a column holds no JSON."""
+    dumps, options, mask = orjson.dumps, CANONICAL, SEQ_MASK
+    try:
+        return [
+            (
+                seq := key_ & mask,
+                type_ := types[number],
+                # `digest.header_bytes`, in line
+                dumps([episode, seq, lane, type_, version, at, effect, authority, outcome, tools[tool]], None, options),
+                body,
+                salt,
+                link,
+            )
+            for (key_, number, tool, lane, version, at, effect, authority, outcome, _, _, salt, link), body in zip(
+                found, bodies, strict=True
+            )
+        ]
+    except TypeError as error:  # SQLite holds what it is given, bytes too
+        raise Damage(
+            f"a column of its header holds what no header does ({error}): it was altered or damaged."
+        ) from error

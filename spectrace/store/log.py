@@ -35,13 +35,19 @@ _Episode = namedtuple("_Episode", [column.name for column in tables.episodes.col
 _EPISODE = f"SELECT {', '.join(_Episode._fields)} FROM episodes WHERE episode = ?"  # noqa: S608 - our own names
 _ROW = "key, type, tool, lane, version, at, effect, authority, outcome, codec, payload, salt, link"
 _ROWS = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"  # noqa: S608 - our own names
-_CALLS_BEFORE = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? AND type = ? ORDER BY key DESC LIMIT ?"  # noqa: S608 - as above
 _FIRST = f"(SELECT number FROM episodes WHERE episode = ?) * {_BEYOND} + ?"  # noqa: S608 - as above
+_LINKED = f"SELECT {_ROW} FROM events WHERE key >= {_FIRST} AND key < {_FIRST} ORDER BY key LIMIT ?"  # noqa: S608 - as above
+_SMALL_BLOB = 1 << 16
+"""Longer ones are not read many at a time."""
+_CALLS_BEFORE = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? AND type = ? ORDER BY key DESC LIMIT ?"  # noqa: S608 - as above
 _PARSED = (
     f"SELECT key, type, version, at, codec, payload FROM events WHERE key >= {_FIRST} AND key < {_FIRST} "  # noqa: S608 - as above
     "ORDER BY key LIMIT ?"
 )
 """By the episode's id, in one go: asking for its number first would be a tenth of it."""
+
+BlobRange = tuple[Any, Any]
+"""Where some blobs lie: from the first place on and before the second, in the database's own terms."""
 
 _Found = Sequence[Sequence[Any]]
 """Rows as the database gives them."""
@@ -119,18 +125,47 @@ class LogReader:
 
     def links(self, episode: str) -> Iterator[list[Link]]:
         """Yield an episode's events as the chain covers them, a batch at a time, up to one that cannot be read."""
-        first, beyond = self._keys(self.number(episode), 0, _BEYOND)
+        start = 0
         while True:
             with self._database.reading() as connection:
-                found = self._ask(connection, _ROWS, (first, beyond, _LINKS))
+                found = self._ask(connection, _LINKED, (episode, start, episode, _BEYOND, _LINKS))
                 links, damage = self._linked(connection, episode, found)
             if links:
                 yield links
             if damage is not None:
                 raise damage
             if len(found) < _LINKS:
-                return
-            first = found[-1][0] + 1
+                break
+            start = (found[-1][0] & SEQ_MASK) + 1
+        if not found:
+            self.number(episode)  # is there such an episode at all?
+
+    def blob_ranges(self, most: int) -> list[BlobRange]:
+        """Cut the blobs as they lie into ranges for `small_blobs`, up to about so many of them."""
+        with self._database.reading() as connection:
+            if self._database.sqlite:  # in the order in which they were written, and so in which they lie
+                count = self._ask(connection, "SELECT coalesce(max(rowid), 0) FROM blobs", ())[0][0]
+                return [(first, first + _BATCH) for first in range(1, min(count, most) + 1, _BATCH)]
+            count = self._ask(connection, "SELECT count(*) FROM blobs", ())[0][0]
+        # Digests are spread evenly, so their first bytes cut them evenly.
+        parts = min(-(-count // _BATCH), 1 << 16)
+        ends = [(at << 16) // parts for at in range(parts)] if parts else []
+        starts = [end.to_bytes(2, "big") for end in ends]
+        return list(zip(starts, [*starts[1:], b"\xff" * 33], strict=False))[: -(-most // _BATCH)]
+
+    def small_blobs(self, within: BlobRange) -> list[tuple[bytes, bytes]]:
+        """Return digest and bytes of those blobs in a range that are short and can be unpacked; nothing is checked."""
+        place = "rowid" if self._database.sqlite else "digest"
+        text = (
+            f"SELECT digest, codec, bytes FROM blobs WHERE {place} >= ? AND {place} < ? AND length <= ? "  # noqa: S608 - our own names
+            f"ORDER BY {place}"
+        )
+        with self._database.reading() as connection:
+            found = self._ask(connection, text, (*within, _SMALL_BLOB))
+        try:
+            return list(zip([row[0] for row in found], _bodies(found, 1), strict=True))  # type: ignore[arg-type] # never NULL
+        except StoreError:  # one of them: whoever asks for it will name it
+            return []
 
     def calls_before(self, number: int, seq: int) -> Iterator[Row]:
         """Yield the model calls before an event, the newest first; no more are read than are taken, in batches."""

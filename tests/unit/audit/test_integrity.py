@@ -5,7 +5,15 @@ import sqlite3
 
 import pytest
 
-from spectrace.audit.integrity import CONSISTENT, INVALID, VerifyResult, verify_episode
+from spectrace.audit.integrity import (
+    CONSISTENT,
+    INVALID,
+    KNOWN_BLOBS,
+    Verifier,
+    VerifyResult,
+    verify_episode,
+    whole_blobs,
+)
 from spectrace.core.digest import header_bytes, next_link
 from spectrace.errors import EpisodeNotFound
 from spectrace.store.event_store import Pending
@@ -191,3 +199,21 @@ def test_what_follows_the_end_is_found():
 def test_an_episode_that_is_not_there_is_an_error_not_a_result(path, written):
     with pytest.raises(EpisodeNotFound):
         verified(path, "nothing")
+
+
+def test_texts_known_beforehand_change_no_result(path, written):
+    def result(*, beforehand):
+        store = open_store(str(path), read_only=True)
+        verifier = Verifier(store)
+        if beforehand:
+            for within in store.log.blob_ranges(KNOWN_BLOBS):
+                verifier.know(whole_blobs(store.log.small_blobs(within)))
+        try:
+            return verifier.verify(written)
+        finally:
+            store.close()
+
+    assert result(beforehand=True) == result(beforehand=False) == verified(path, written)
+    tamper(path, "UPDATE blobs SET codec = 0, bytes = x'41' WHERE rowid = 2")
+    assert result(beforehand=True) == result(beforehand=False)
+    assert result(beforehand=True).result == INVALID

@@ -1,5 +1,6 @@
 import pytest
 
+from spectrace.errors import EpisodeNotFound
 from spectrace.store import log
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
@@ -39,3 +40,18 @@ def test_links_are_given_up_to_one_that_cannot_be_read(store):
         with pytest.raises(log.StoreError, match=r"event 10 of ep1 cannot be read: .* altered or damaged"):
             found.extend(link for links in store.links("ep1") for link in links)
         assert [link[0] for link in found] == list(range(10))
+
+
+def test_a_header_that_holds_bytes_is_damage(store):
+    if store.database.sqlite:
+        damage(store.database.path, "UPDATE events SET lane = x'00' WHERE key & 1048575 = 10")
+        found = []
+
+        with pytest.raises(log.StoreError, match=r"event 10 of ep1 cannot be read: a column of its header"):
+            found.extend(link for links in store.links("ep1") for link in links)
+        assert [link[0] for link in found] == list(range(10))
+
+
+def test_links_of_an_unknown_episode_name_it(store):
+    with pytest.raises(EpisodeNotFound, match="no episode 'ep2'"):
+        list(store.links("ep2"))

@@ -1,12 +1,14 @@
 import json
+from hashlib import sha256
 
 import orjson
 import pytest
+import sqlalchemy as sa
 
 from spectrace.audit.lines import plain
 from spectrace.core.events import GenerateRequested
 from spectrace.errors import EpisodeNotFound, StoreError
-from spectrace.store import log
+from spectrace.store import log, tables
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 from tests.damage import damage
@@ -108,3 +110,37 @@ def test_an_unknown_episode_is_named(store):
     for read in (store.log.number, store.log.episode, lambda name: list(store.log.parsed(name))):
         with pytest.raises(EpisodeNotFound, match="no episode 'nope'"):
             read("nope")
+
+
+def test_ranges_of_blobs_leave_none_out(store, monkeypatch):
+    monkeypatch.setattr(log, "_BATCH", 2)
+    with store.database.reading() as connection:
+        every = {row.digest for row in connection.execute(sa.select(tables.blobs))}
+    ranges = store.log.blob_ranges(1_000)
+    found = [blob for within in ranges for blob in store.log.small_blobs(within)]
+
+    assert len(ranges) > 1
+    assert sorted(digest for digest, _ in found) == sorted(every)
+    assert all(sha256(data).digest() == digest for digest, data in found)
+    assert len(store.log.blob_ranges(2)) == 1
+
+
+def test_a_database_without_blobs_has_no_ranges(database_url):
+    empty = open_store(database_url)
+
+    assert empty.log.blob_ranges(1_000) == []
+    empty.close()
+
+
+def test_blobs_that_cannot_be_unpacked_or_are_long_are_left_to_whoever_asks_for_them(store, monkeypatch):
+    monkeypatch.setattr(log, "_BATCH", 500)
+    (within,) = store.log.blob_ranges(1_000)
+    assert store.log.small_blobs(within)
+
+    monkeypatch.setattr(log, "_SMALL_BLOB", 1)
+
+    assert store.log.small_blobs(within) == []
+    if store.database.sqlite:
+        monkeypatch.setattr(log, "_SMALL_BLOB", 1 << 16)
+        damage(store.database.path, "UPDATE blobs SET bytes = zeroblob(40) WHERE rowid = 2")
+        assert store.log.small_blobs(within) == []
