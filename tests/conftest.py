@@ -24,6 +24,23 @@ settings.load_profile("spectrace")
 _NUMBERS = itertools.count(1)
 
 
+QUICK_ON_POSTGRES = {"test_event_store", "test_autocommit", "test_commits"}
+"""Everybody else's tests on Postgres are the slow part: each waits for an empty schema. They run on SQLite too."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow by where it is, or by what it asks for."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        asks = "postgres_url" in getattr(item, "fixturenames", ()) or (
+            parameters is not None and "postgres" in parameters.params.values()
+        )
+        path = Path(item.path)
+        if path.parent.name == "faults" or (asks and path.stem not in QUICK_ON_POSTGRES):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def empty_databases_made_fast() -> Iterator[None]:
     """Make each empty database with the very statements that the migrations ran for the first: Alembic takes 0.1 s."""
