@@ -73,7 +73,8 @@ def show(found: Sequence[Recovered]) -> None:
         for action in one.indeterminate:
             _line(one, action, "indeterminate", "warning", "asked, no outcome: it may have happened")
         for action in one.never_started:
-            _line(one, action, "never started", "dim", "it did not happen")
+            meaning = "it did not happen" if one.result == CONSISTENT else "by a record that is not whole"
+            _line(one, action, "never started", "dim", meaning)
     if any(one.indeterminate for one in found):
         console.say("Nothing runs an indeterminate write again: look there whether it happened.", style="warning")
 

@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from spectrace.audit.recovery import OpenAction, Recovered
+from spectrace.cli.recover import show
 from spectrace.core.digest import header_bytes, next_link
 from spectrace.store import tables
 from spectrace.store.event_store import Pending
@@ -136,3 +138,13 @@ def test_a_missing_database_is_refused_and_not_made(line, tmp_path):
 
     assert result.exit_code == 2
     assert not (tmp_path / "nowhere.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("result", "words"), [("consistent", "it did not happen"), ("invalid", "by a record that is not whole")]
+)
+def test_that_a_write_did_not_happen_is_said_only_of_a_whole_record(capsys, result, words):
+    held = OpenAction(7, "s1.2", "call", "cancel_order", "{}", None)
+    show([Recovered("ep1", None, "interrupted", 9, 8, "action.held", (held,), (), result, "")])
+
+    assert words in " ".join(capsys.readouterr().out.split())
