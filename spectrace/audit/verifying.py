@@ -1,28 +1,25 @@
 """Many episodes verified, in several processes where there is enough to hash: each opens the log for itself.
 
 Every event and every blob is hashed once, so this is bound by the processor, and Python runs on one core at a time. A
-process takes most of a second to start, in which one core verifies tens of thousands of events: fewer are not shared.
+process takes half a second to start, in which one core verifies tens of thousands of events: fewer are not shared.
 """
 
-import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from typing import cast
 
 import sqlalchemy as sa
 
-from spectrace.audit.integrity import Verifier, VerifyResult
-from spectrace.errors import StoreError
+from spectrace.audit.helpers import Crew, Episodes, Texts
+from spectrace.audit.integrity import KNOWN_BLOBS, Verifier, VerifyResult
 from spectrace.store import tables
 from spectrace.store.listing import Listable
-from spectrace.store.sql import SqlEventStore, open_store
+from spectrace.store.sql import SqlEventStore
 
 SHARED_EVENTS = 100_000
 """Below this, one process is done before others have started."""
 _TASK_EVENTS = 10_000
-"""What a process is given at once: Ctrl-C waits for no more than that, a fraction of a second."""
+"""What a process is given at once: Ctrl-C waits for no more than that, and at the end one core for the others."""
 
 Told = Callable[[int, int], None]
 """Told how many of how many episodes are verified."""
@@ -44,12 +41,18 @@ def verify_all(
 
 
 def _results(store: Listable, episodes: Sequence[str], jobs: int) -> Iterator[VerifyResult]:
-    tasks = _tasks(episodes, _events(store)) if jobs > 1 and isinstance(store, SqlEventStore) else []
-    if len(tasks) > 1 and isinstance(store, SqlEventStore):
-        yield from _shared(store, tasks, min(jobs, len(tasks)))
+    if not isinstance(store, SqlEventStore):
+        yield from map(Verifier(store).verify, episodes)
         return
-    verifier = Verifier(store)
-    yield from map(verifier.verify, episodes)
+    events = _events(store)
+    tasks, asked = _tasks(episodes, events), sum(events.get(episode, 0) for episode in episodes)
+    with Crew(store, helpers=min(jobs, len(tasks)) - 1 if asked >= SHARED_EVENTS else 0) as crew:
+        if 2 * asked > sum(events.values()):
+            # Most of the log: its texts are read once, as they lie, and not by each episode that uses them.
+            ranges = [Texts(within) for within in store.log.blob_ranges(KNOWN_BLOBS)]
+            crew.know([name for found in crew.done(ranges) for name in cast("list[bytes]", found)])
+        for results in crew.done([Episodes(task) for task in tasks]):
+            yield from cast("list[VerifyResult]", results)
 
 
 def _events(store: SqlEventStore) -> Mapping[str, int]:
@@ -60,9 +63,7 @@ def _events(store: SqlEventStore) -> Mapping[str, int]:
 
 
 def _tasks(episodes: Sequence[str], events: Mapping[str, int]) -> list[list[str]]:
-    """Cut the episodes into tasks; one task, if sharing would not pay."""
-    if sum(events.get(episode, 0) for episode in episodes) < SHARED_EVENTS:
-        return [list(episodes)]
+    """Cut the episodes into tasks."""
     tasks: list[list[str]] = []
     load = _TASK_EVENTS
     for episode in episodes:
@@ -72,34 +73,3 @@ def _tasks(episodes: Sequence[str], events: Mapping[str, int]) -> list[list[str]
         tasks[-1].append(episode)
         load += events.get(episode, 0) + 1
     return tasks
-
-
-def _shared(store: SqlEventStore, tasks: Sequence[list[str]], jobs: int) -> Iterator[VerifyResult]:
-    url = store.database.url.render_as_string(hide_password=False)
-    # Spawned, not forked: a fork would inherit this process's connections and threads.
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(url,))
-    try:
-        for results in executor.map(_verify, tasks):
-            yield from results
-    except BrokenProcessPool as error:
-        raise StoreError(
-            "a process that verified was killed, so nothing is known of the rest: is there memory enough? "
-            "`--jobs 1` verifies in one process."
-        ) from error
-    finally:
-        executor.shutdown(cancel_futures=True)
-
-
-_VERIFIERS: list[Verifier] = []
-"""In a process that was started to verify: its own."""
-
-
-def _begin(url: str) -> None:
-    """Make a started process ready; Ctrl-C is its parent's to heed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _VERIFIERS.append(Verifier(open_store(url, read_only=True)))
-
-
-def _verify(episodes: list[str]) -> list[VerifyResult]:
-    return [_VERIFIERS[0].verify(episode) for episode in episodes]
