@@ -12,6 +12,7 @@ from spectrace.store.lines import Line
 from spectrace.store.memory import MemoryEventStore, _Log
 from spectrace.store.rows import Row
 from spectrace.store.sql import SqlEventStore
+from spectrace.store.texts import fill, holes
 from spectrace.store.transfer import insert_stored
 
 SALT = bytes(16)
@@ -50,3 +51,11 @@ def blobs_of(store: EventStore, lines: Iterable[Line]) -> dict[str, bytes]:
     """Return the texts that the lines refer to."""
     names = {name for line in lines for name in references(orjson.loads(line.row.body or b"null"))}
     return {name: data for name in sorted(names) if (data := store.blob(name)) is not None}
+
+
+def resolved(value, blobs):
+    """Return a parsed body with every text in its place."""
+    whole, found = [value], []
+    holes(whole, found)
+    fill(found, lambda _: blobs)
+    return whole[0]

@@ -8,11 +8,11 @@ to tell apart from a value because bodies hold no dictionaries of the user's: fo
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spectrace.core.digest import bytes_text, text_bytes
-from spectrace.errors import NewerSchema, StoreError
+from spectrace.core.digest import text_bytes
+from spectrace.errors import StoreError
 
 INLINE_BYTES = 256
 """Texts below this stay in their body. Measured: smaller bodies cost more as rows than they save."""
@@ -123,32 +123,3 @@ def references(value: object) -> Iterable[str]:
                 yield from references(item)
         case _:
             return
-
-
-def resolved(value: object, blobs: Mapping[str, bytes]) -> object:
-    """Return the body with every reference replaced by its text; raise StoreError for a missing or altered blob."""
-    match value:
-        case {"$blob": str(digest), "codec": str(codec)}:
-            return _text(digest, codec, blobs)
-        case {"$blob": str(digest)}:
-            return _text(digest, _UTF8, blobs)
-        case dict():
-            return {key: resolved(item, blobs) for key, item in value.items()}
-        case list():
-            return [resolved(item, blobs) for item in value]
-        case _:
-            return value
-
-
-def _text(digest: str, codec: str, blobs: Mapping[str, bytes]) -> str:
-    data = blobs.get(digest)
-    if data is None:
-        raise StoreError(f"blob {digest} is missing from the database.")
-    if hashlib.sha256(data).digest() != digest_bytes(digest):
-        raise StoreError(f"blob {digest} holds other bytes than its name says: it was altered or damaged.")
-    try:
-        return bytes_text(data, codec)
-    except KeyError:
-        raise NewerSchema(f"blob {digest} is a text of codec {codec!r}, which this spectrace does not know.") from None
-    except UnicodeDecodeError as error:
-        raise StoreError(f"blob {digest} is referred to as {codec} text but is not: {error}.") from error

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spectrace.errors import StoreError
-from spectrace.store.blobs import TextReferences, digest_bytes, references, resolved
+from spectrace.store.blobs import TextReferences, digest_bytes, references
+from tests.stored_episodes import resolved
 
 ANY_TEXT = st.text(st.characters(), max_size=400) | st.text(st.sampled_from("a\0\ud800\udfffé🙂"), max_size=300)
 

@@ -14,11 +14,12 @@ from spectrace.core.events import (
 )
 from spectrace.core.types import Call, Effect, Finish, Reply
 from spectrace.errors import StoreError
-from spectrace.store.blobs import TextReferences, resolved
+from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder, Lifted
 from spectrace.store.decoding import decode, parse
 from spectrace.store.messages import MessageWriter
 from spectrace.store.samples import sample_episode
+from tests.stored_episodes import resolved
 
 TEXT = st.text(st.characters(), max_size=300) | st.text(st.sampled_from("a\0\ud800é🙂"), max_size=300)
 ACTIONS = st.one_of(st.builds(Call, TEXT, TEXT), st.builds(Reply, TEXT), st.builds(Finish, TEXT))

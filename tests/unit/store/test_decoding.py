@@ -7,12 +7,13 @@ from spectrace.core.events import ResetRequested, ToolsChanged
 from spectrace.core.types import Effect
 from spectrace.errors import StoreError
 from spectrace.store import decoding
-from spectrace.store.blobs import TextReferences, resolved
+from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder, Lifted
 from spectrace.store.decoding import decode, known, parse
 from spectrace.store.messages import MessageWriter
 from spectrace.store.samples import sample_episode
 from spectrace.store.upcasts import Step, upcast
+from tests.stored_episodes import resolved
 
 
 def test_an_enum_comes_back_as_one():
