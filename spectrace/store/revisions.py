@@ -1,18 +1,19 @@
 """The revisions that this package carries, and Alembic, which runs them.
 
-The migrations travel inside the wheel (`spectrace/_migrations`) and lie at the root of a checkout.
+The migrations travel inside the wheel (`spectrace/_migrations`) and lie at the root of a checkout. Alembic takes a
+tenth of a second to import, which a process that only helps to verify does without.
 """
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from spectrace.errors import StoreError
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _PLACES = (_PACKAGE / "_migrations", _PACKAGE.parent / "migrations")
@@ -39,11 +40,15 @@ def missing(found: str | None) -> tuple[tuple[str, str], ...]:
 
 def of(connection: sa.Connection) -> str | None:
     """Return the database's revision; None when it is empty."""
+    from alembic.runtime.migration import MigrationContext  # noqa: PLC0415 - see above
+
     return MigrationContext.configure(connection).get_current_revision()
 
 
 def run(connection: sa.Connection, to: str = "head") -> None:
     """Run the missing migrations in the connection's transaction."""
+    from alembic import command  # noqa: PLC0415 - see above
+
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, to)
@@ -57,6 +62,8 @@ def _every() -> tuple[tuple[str, str], ...]:
 @cache
 def _read(directory: Path, files: tuple[str, ...]) -> tuple[tuple[str, str], ...]:  # noqa: ARG001 - part of the key
     """Return (revision, what it is) of all, in order: Alembic loads every module for it, which takes 8 ms."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
+
     scripts = ScriptDirectory(str(directory)).walk_revisions()
     return tuple((script.revision, script.doc) for script in reversed(list(scripts)))
 
@@ -68,7 +75,9 @@ def _directory() -> Path:
     return found
 
 
-def _config() -> Config:
+def _config() -> "Config":
+    from alembic.config import Config  # noqa: PLC0415 - see above
+
     config = Config()
     config.set_main_option("script_location", str(_directory()).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
