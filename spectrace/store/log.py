@@ -36,7 +36,7 @@ _EPISODE = f"SELECT {', '.join(_Episode._fields)} FROM episodes WHERE episode = 
 _ROW = "key, type, tool, lane, version, at, effect, authority, outcome, codec, payload, salt, link"
 _ROWS = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"  # noqa: S608 - our own names
 _FIRST = f"(SELECT number FROM episodes WHERE episode = ?) * {_BEYOND} + ?"  # noqa: S608 - as above
-_LINKED = f"SELECT {_ROW} FROM events WHERE key >= {_FIRST} AND key < {_FIRST} ORDER BY key LIMIT ?"  # noqa: S608 - as above
+_OF_EPISODE = f"SELECT {_ROW} FROM events WHERE key >= {_FIRST} AND key < {_FIRST} ORDER BY key LIMIT ?"  # noqa: S608 - as above
 _SMALL_BLOB = 1 << 16
 """Longer ones are not read many at a time."""
 _CALLS_BEFORE = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? AND type = ? ORDER BY key DESC LIMIT ?"  # noqa: S608 - as above
@@ -103,10 +103,20 @@ class LogReader:
 
         Messages are shared between the calls that repeat them: change none.
         """
-        number = self.number(episode)
-        reader = EpisodeReader(episode, self.blobs, lambda: self.calls_before(number, start), typed=False)
-        for rows in self.batches(number, start, stop=stop):
+        reader = EpisodeReader(episode, self.blobs, lambda: self.calls_before(self.number(episode), start), typed=False)
+        first = start
+        while True:
+            with self._database.reading() as connection:
+                found = self._ask(connection, _OF_EPISODE, (episode, first, episode, min(stop, _BEYOND), _BATCH))
+                rows, damage = self._readable(connection, found)
             yield from reader.plain(rows)
+            if damage is not None:
+                raise damage
+            if len(found) < _BATCH:
+                break
+            first = rows[-1].seq + 1
+        if not found:
+            self.number(episode)  # is there such an episode at all?
 
     def batches(self, number: int, start: int, *, stop: int = _BEYOND) -> Iterator[list[Row]]:
         """Yield rows a batch at a time, holding no connection in between; erased ones included."""
@@ -128,7 +138,7 @@ class LogReader:
         start = 0
         while True:
             with self._database.reading() as connection:
-                found = self._ask(connection, _LINKED, (episode, start, episode, _BEYOND, _LINKS))
+                found = self._ask(connection, _OF_EPISODE, (episode, start, episode, _BEYOND, _LINKS))
                 links, damage = self._linked(connection, episode, found)
             if links:
                 yield links

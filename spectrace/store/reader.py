@@ -101,13 +101,14 @@ class EpisodeReader:
         bodies = [row.body if cls or not self._typed else None for row, cls in zip(rows, classes, strict=True)]
         found: list[Hole] = []
         read: list[_Read] = []
+        new = tuple.__new__
         for row, cls, body, value in zip(rows, classes, bodies, parse_all(bodies), strict=True):
             if cls is GenerateRequested and isinstance(value, dict):
                 read.append(self._refer(row, value))
             else:
-                read.append(_Read(row, cls, value))
-            if body is not None and MARK in body:
-                holes(value, found)
+                read.append(new(_Read, (row, cls, value, (), 0)))  # half the time of its own
+            if body is not None and (marks := body.count(MARK)):
+                holes(value, found, marks)
         holes(self._messages.undecoded({ordinal for one in read for ordinal in one.prompt}), found)
         if self._heads is None:
             fill(found, self._blobs)

@@ -41,19 +41,26 @@ Hole = tuple[Any, Any, str, str]
 """A place where a text belongs: the dict or list, the key or index in it, the text's digest and codec."""
 
 
-def holes(value: object, found: list[Hole]) -> None:
-    """Add the places in a parsed body where a text belongs. In a loop: calls would cost more than what they find."""
+def holes(value: object, found: list[Hole], marks: int | None = None) -> None:
+    """Add the places in a parsed body where a text belongs; the search ends with as many as its bytes have `marks`.
+
+    In a loop: calls would cost more than what they find. Most of a body is texts and numbers, so these go first.
+    """
+    full = None if marks is None else len(found) + marks
     inside = [value]
-    while inside:
+    while inside and len(found) != full:
         value = inside.pop()
         items: Iterable[tuple[object, object]] = value.items() if type(value) is dict else enumerate(value)  # type: ignore[arg-type]
         for at, item in items:
+            kind = type(item)
+            if kind is str or kind is int:
+                continue
             if type(item) is dict:
                 if type(digest := item.get(REFERENCE)) is str:
                     found.append((value, at, digest, str(item.get("codec", "utf-8"))))
                 elif item:
                     inside.append(item)
-            elif type(item) is list and item:
+            elif kind is list and item:
                 inside.append(item)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from spectrace.core.digest import digest
+from spectrace.core.digest import canonical, digest
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store.blobs import TextReferences
 from spectrace.store.texts import HEAD_BYTES, HEAD_CHARS, MARK, Head, fill, fill_heads, holes
@@ -21,6 +21,24 @@ def test_a_text_is_put_back_wherever_a_body_refers_to_it():
     fill(found_in(value), lambda _: {NAME: LONG.encode()})
 
     assert value == {"a": [LONG, {"b": LONG}], "c": NAME, "d": {"e": [[]], "f": None}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": {"$blob": NAME}, "b": {"c": {"d": [1]}}},
+        [{"$blob": NAME}, {"b": [{"$blob": NAME}]}, {"c": {"$blob": NAME}}],
+        {"a": "$blob", "b": [{"c": {"$blob": NAME}}]},
+        {"a": "$blob", "$blob": 7},
+    ],
+)
+def test_a_search_that_knows_how_many_there_are_finds_the_same(value):
+    found = []
+    holes([0, value], found)
+    known = found[:1]  # of another body
+    holes([0, value], known, canonical(value).count(MARK))
+
+    assert known == found[:1] + found
 
 
 def test_every_text_is_asked_for_once():
