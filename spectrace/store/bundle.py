@@ -6,11 +6,13 @@
     schemas/events/<type>.v<n>.json  the schemas of the event types that occur
     FORMAT.md, schemas/bundle.v1.json
 
-The same episodes give the same bytes: members in a fixed order, no times, no names of who packed. Counterpart:
-`bundle_reader`, which trusts nothing of this.
+The same episodes give the same bytes: members in a fixed order, no times, no names of who packed. Members that pack
+as well as a zip bomb are stored as they are: no reader should refuse what was packed. Counterpart: `bundle_reader`,
+which trusts nothing of this.
 """
 
 import hashlib
+import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +27,9 @@ from spectrace.store.event_store import EpisodeRow, EventStore
 from spectrace.store.lines import line_of
 from spectrace.store.new_file import new_file
 from spectrace.store.outgoing import outgoing, whole_text
+from spectrace.store.rows import Damage
+from spectrace.store.zip_members import BLOBS, EPISODES, LIMITS, SCHEMAS, Limits, checked, too_dense
 
-EPISODES, BLOBS, SCHEMAS = "episodes/", "blobs/sha256/", "schemas/events/"
 DESCRIPTION, BUNDLE_SCHEMA = "FORMAT.md", "schemas/bundle.v1.json"
 
 Progress = Callable[[int, int], None]
@@ -49,29 +52,52 @@ class Packed:
     episodes: tuple[manifest.Entry, ...]
 
 
-def pack(
+def pack(  # noqa: PLR0913 - what, from where, whereto, and how
     store: EventStore,
     episodes: Sequence[str],
     target: Path,
     *,
     force: bool = False,
     progress: Progress | None = None,
+    limits: Limits = LIMITS,
 ) -> Packed:
     """Write the episodes into a new file; raise StoreError for one that is not intact, and leave no file then."""
     chosen = sorted(set(episodes))
     if not chosen:
         raise UsageError("a bundle holds at least one episode.")
     with new_file(target, force=force) as file:
-        with zipfile.ZipFile(file, "w") as archive:
-            writing = _Writing(store, archive)
-            for done, episode in enumerate(chosen, 1):
-                writing.episode(store.row(episode))
-                if progress is not None:
-                    progress(done, len(chosen))
-            writing.rest()
-        size = file.tell()
+        plain: frozenset[str] = frozenset()
+        while True:
+            with zipfile.ZipFile(file, "w") as archive:
+                writing = _Writing(store, archive, plain, limits)
+                for done, episode in enumerate(chosen, 1):
+                    writing.episode(store.row(episode))
+                    if progress is not None:
+                        progress(done, len(chosen))
+                writing.rest()
+            infos = archive.infolist()
+            if not too_dense(infos, limits):
+                break
+            # How well a member packs is known once it is packed: once more, the densest as they are. Ends at the
+            # latest when all members are.
+            plain |= {info.filename for info in infos if info.file_size * 2 > info.compress_size * limits.ratio}
+            file.seek(0)
+            file.truncate()
+        _check(target, infos, limits)
+        size = file.seek(0, os.SEEK_END)
         sha256 = _file_digest(file)
     return Packed(target, sha256, size, tuple(writing.entries))
+
+
+def _check(target: Path, infos: list[zipfile.ZipInfo], limits: Limits) -> None:
+    """Keep back what every reader would refuse."""
+    try:
+        checked(infos, limits)
+    except Damage as error:
+        raise StoreError(
+            f"{target} was not written, for no reader would take it: {error} Pack fewer episodes into each bundle; "
+            "`spectrace db copy` has no such limit."
+        ) from error
 
 
 @dataclass(slots=True)
@@ -88,6 +114,10 @@ class _Writing:
 
     store: EventStore
     archive: zipfile.ZipFile
+    plain: frozenset[str]
+    """The members to be stored as they are."""
+    limits: Limits
+    size: int = 0
     entries: list[manifest.Entry] = field(default_factory=list)
     members: dict[str, manifest.Member] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
@@ -133,6 +163,8 @@ class _Writing:
     def _write(self, name: str, parts: Iterable[bytes]) -> manifest.Member:
         info = zipfile.ZipInfo(name, _EPOCH)
         info.create_system, info.external_attr, info.compress_type = _UNIX, _FILE, zipfile.ZIP_DEFLATED
+        if name in self.plain:
+            info.compress_type = zipfile.ZIP_STORED
         hashed, size = hashlib.sha256(), 0
         # An episode's size is not known before it is written, and may pass 4 GB; a text has less than 1 GB.
         with self.archive.open(info, "w", force_zip64=not isinstance(parts, list)) as member:
@@ -140,7 +172,17 @@ class _Writing:
                 member.write(part)
                 hashed.update(part)
                 size += len(part)
+                self._count(len(part))
         return manifest.Member(hashed.hexdigest(), size)
+
+    def _count(self, more: int) -> None:
+        """Stop as soon as it is too much, not when the disk is full."""
+        self.size += more
+        if self.size > self.limits.bytes:
+            raise StoreError(
+                f"these episodes take more than {self.limits.bytes:,} bytes, and no reader takes a larger bundle "
+                "unasked: pack fewer into each; `spectrace db copy` has no such limit."
+            )
 
 
 def _shipped(name: str) -> bytes:

@@ -17,11 +17,11 @@ from typing import IO, Self
 
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store import manifest
-from spectrace.store.bundle import BLOBS, EPISODES, file_digest
+from spectrace.store.bundle import file_digest
 from spectrace.store.event_store import EpisodeRow, Link, StoredEvent
 from spectrace.store.lines import MAX_LINE_BYTES, Line, parse_line
 from spectrace.store.rows import Damage
-from spectrace.store.zip_members import LIMITS, Limits, checked
+from spectrace.store.zip_members import BLOBS, EPISODES, LIMITS, Limits, checked
 
 _MALFORMED = (
     zipfile.BadZipFile,

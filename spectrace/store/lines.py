@@ -15,6 +15,7 @@ import orjson
 
 from spectrace.core.digest import body_proof, first_link, link_over
 from spectrace.core.events import MAX_SEQ
+from spectrace.errors import StoreError
 from spectrace.store.blobs import INLINE_BYTES
 from spectrace.store.codec import Lifted
 from spectrace.store.event_store import StoredEvent
@@ -52,7 +53,13 @@ def line_of(event: StoredEvent, proof: bytes | None = None) -> bytes:
         parts["proof"] = proof.hex()
     else:
         parts["salt"] = event.salt.hex()
-    return orjson.dumps({**parts, "link": event.link.hex()})
+    line = orjson.dumps({**parts, "link": event.link.hex()})
+    if len(line) > MAX_LINE_BYTES:
+        raise StoreError(
+            f"event {event.seq} takes {len(line):,} bytes as a line, and no reader takes more than {MAX_LINE_BYTES:,}: "
+            "`spectrace db copy` takes it."
+        )
+    return line
 
 
 def parse_line(data: bytes) -> Line:

@@ -1,7 +1,7 @@
 """Which members a zip may have to be read as a bundle, and how large they may be; decided before any is unpacked.
 
 Names are compared with those that a bundle has, so that an absolute path, `..`, a link or a device never gets as far
-as to be refused for what it is. Counterpart of `bundle_reader`, which reads what is left.
+as to be refused for what it is. `bundle` keeps to the same limits, `bundle_reader` reads what is left.
 """
 
 import re
@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spectrace.store.bundle import BLOBS
 from spectrace.store.rows import Damage
+
+EPISODES, BLOBS, SCHEMAS = "episodes/", "blobs/sha256/", "schemas/events/"
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 _NAMES = re.compile(
@@ -51,10 +52,23 @@ def checked(infos: Sequence[zipfile.ZipInfo], limits: Limits) -> dict[str, zipfi
         _check(info)
     unpacked, packed = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
     if unpacked > limits.bytes:
-        raise Damage(f"it would unpack to {unpacked:,} bytes; the limit is {limits.bytes:,} (--max-gib raises it).")
-    if unpacked > limits.free and unpacked > packed * limits.ratio:
-        raise Damage(f"{packed:,} bytes that unpack to {unpacked:,}: no log packs so well, a zip bomb does.")
+        raise Damage(
+            f"it would unpack to {unpacked:,} bytes; the limit is {limits.bytes:,} (`unpack --max-gib` raises it)."
+        )
+    if too_dense(infos, limits):
+        raise Damage(f"{packed:,} bytes that unpack to {unpacked:,}: no bundle packs so well, a zip bomb does.")
     return {info.filename: info for info in infos}
+
+
+def too_dense(infos: Sequence[zipfile.ZipInfo], limits: Limits) -> bool:
+    """Whether the members unpack to so much more than they are packed that a reader takes them for a bomb."""
+    unpacked, packed = sum(info.file_size for info in infos), sum(info.compress_size for info in infos)
+    return unpacked > limits.free and unpacked > packed * limits.ratio
+
+
+def is_name(name: str) -> bool:
+    """Whether a bundle may have a member of that name."""
+    return _NAMES.fullmatch(name) is not None
 
 
 def _check(info: zipfile.ZipInfo) -> None:
@@ -64,7 +78,7 @@ def _check(info: zipfile.ZipInfo) -> None:
         raise Damage(f"the member {name[:80]!r} is encrypted.")
     if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
         raise Damage(f"the member {name[:80]!r} is no plain file (mode {mode:o}).")
-    if _NAMES.fullmatch(name) is None or name != info.filename:
+    if not is_name(name) or name != info.filename:
         raise Damage(f"a bundle has no member {name[:80]!r}.")
     if info.compress_type not in _METHODS:
         raise Damage(f"the member {name[:80]!r} is packed with method {info.compress_type}; deflate was expected.")

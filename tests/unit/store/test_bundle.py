@@ -1,6 +1,7 @@
 import hashlib
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from jsonschema import Draft202012Validator
 
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.bundle import file_digest, pack
+from spectrace.store.bundle_reader import Bundle
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
+from spectrace.store.zip_members import LIMITS, Limits
 from tests.damage import damage
 from tests.transfers import write_episode
 
@@ -119,3 +122,40 @@ def test_progress_is_told_after_each_episode(store, tmp_path):
     pack(store, ["ep1", "ep2"], tmp_path / "a.zip", progress=lambda done, of: told.append((done, of)))
 
     assert told == [(1, 2), (2, 2)]
+
+
+def test_what_packs_as_well_as_a_zip_bomb_is_stored_plainly_so_that_its_reader_takes_it(store, packed, tmp_path):
+    strict = Limits(free=1000, ratio=3)
+    with pytest.raises(StoreError, match="a zip bomb does"):
+        Bundle(packed.path, strict)
+    found = pack(store, ["ep1", "ep2"], tmp_path / "b.zip", limits=strict)
+    again = pack(store, ["ep1", "ep2"], tmp_path / "c.zip", limits=strict)
+    with zipfile.ZipFile(found.path) as archive:
+        methods = {info.compress_type for info in archive.infolist()}
+
+    with Bundle(found.path, strict) as bundle:
+        bundle.check_members()
+    assert methods == {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+    assert members(found.path) == members(packed.path)
+    assert (found.sha256, found.bytes) == (again.sha256, found.path.stat().st_size)
+
+
+@pytest.mark.parametrize("limits", [Limits(bytes=5000), Limits(members=3)])
+def test_what_no_reader_would_take_is_not_written(store, tmp_path, limits):
+    with pytest.raises(StoreError, match=r"no reader .*acks? fewer"):
+        pack(store, ["ep1"], tmp_path / "a.zip", limits=limits)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_text_that_packs_a_thousand_times_is_packed_and_read_again(tmp_path):
+    source = MemoryEventStore()
+    write_episode(source, "ep1")
+    bodies = [event.body for event in source.read("ep1")]
+    started = replace(bodies[0], task=replace(bodies[0].task, request="0" * (LIMITS.free + 1)))
+    store = MemoryEventStore()
+    store.create("ep1", started, 5).close()
+    found = pack(store, ["ep1"], tmp_path / "a.zip")
+
+    with Bundle(found.path) as bundle:
+        bundle.check_members()

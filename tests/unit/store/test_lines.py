@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spectrace.core.digest import body_proof, canonical, first_link, header_bytes, next_link
+from spectrace.errors import StoreError
+from spectrace.store import lines as lines_module
 from spectrace.store.event_store import StoredEvent
 from spectrace.store.lines import Chain, line_from, line_of, parse_line
 from spectrace.store.memory import MemoryEventStore
@@ -143,3 +145,10 @@ def test_another_episode_s_event_does_not_fit(lines):
 
 def test_a_stored_event_and_its_line_are_told_alike(lines):
     assert line_from(lines[3].row.stored("ep1")) == lines[3]
+
+
+def test_a_line_that_no_reader_takes_is_not_written(monkeypatch):
+    monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 100)
+
+    with pytest.raises(StoreError, match=r"event 0 takes \d+ bytes as a line.*db copy"):
+        line_of(event())
