@@ -21,6 +21,7 @@ TYPES = (
     "admin.imported",
     "admin.unpacked",
     "admin.copied",
+    "admin.begun",
 )
 
 INDEXES = (

@@ -1,6 +1,7 @@
 """The records of the administrative log as one line each. Counterpart of `lines` for what was done to a database."""
 
 from spectrace.core.events import (
+    AdminBegun,
     AdminCopied,
     AdminImported,
     AdminOpened,
@@ -28,6 +29,8 @@ def record_text(body: object) -> str:
             return f"{_counted(episodes)} from {source}"
         case AdminCopied(source=source, episodes=episodes):
             return f"{_counted(episodes)} from {source}"
+        case AdminBegun(what=what, source=source, episodes=episodes):
+            return f"{_counted(episodes)} of {source} to be {what}"
         case _:
             return ""
 

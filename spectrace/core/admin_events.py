@@ -84,6 +84,25 @@ class AdminRestored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdminBegun:
+    """Episodes begin to come from elsewhere: without the record that `what` names, after it, not all of them came."""
+
+    TYPE: ClassVar[str] = "admin.begun"
+    VERSION: ClassVar[int] = 1
+
+    by: StartedBy
+    spectrace: str
+    what: str
+    """The record that ends it: copied, imported, unpacked."""
+    source: str
+    """As the record that ends it says it."""
+    source_digest: str | None
+    episodes: int
+    """How many the source holds."""
+    source_epoch: EpochHead | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AdminImported:
     """Episodes were made from a file of another format."""
 
@@ -133,4 +152,4 @@ class AdminCopied:
     source_epoch: EpochHead | None = None
 
 
-AdminBody = AdminOpened | AdminUpgraded | AdminRestored | AdminImported | AdminUnpacked | AdminCopied
+AdminBody = AdminOpened | AdminUpgraded | AdminRestored | AdminImported | AdminUnpacked | AdminCopied | AdminBegun

@@ -9,6 +9,7 @@ are never changed, only a new version is added, with an upcast in `store/upcasts
 from dataclasses import dataclass
 
 from spectrace.core.admin_events import (
+    AdminBegun,
     AdminBody,
     AdminCopied,
     AdminImported,
@@ -134,6 +135,7 @@ TYPE_NUMBERS: dict[type[Body], int] = {
     AdminImported: 31,
     AdminUnpacked: 32,
     AdminCopied: 33,
+    AdminBegun: 34,
 }
 """A database's small integer for each type: outside the chain, appended to, never renumbered."""
 
@@ -169,6 +171,7 @@ __all__ = [
     "ActRequested",
     "ActionChecked",
     "ActionHeld",
+    "AdminBegun",
     "AdminBody",
     "AdminCopied",
     "AdminImported",

@@ -3,6 +3,9 @@
 Events go as their bytes, so the digests are the same on both sides; numbers are each database's own, projections are
 made on the way. A copy that stopped is gone on with: what is there is not sent again. An episode that is being written
 is copied as far as it was committed, and a later copy goes on with it. Administrative logs come along as episodes.
+
+The target's own log says `admin.begun` before the first of it is there and `admin.copied` after the last, so that a
+copy that stopped is not taken for the whole (`db check`).
 """
 
 from collections.abc import Callable, Iterator
@@ -11,14 +14,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from spectrace.core.admin_events import AdminCopied
 from spectrace.errors import Conflict, StoreError, UsageError
-from spectrace.store import admin, tables
+from spectrace.store import tables
+from spectrace.store.begun import CopyRecord
 from spectrace.store.database import shown
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.outgoing import stored_lines, unfinished
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, REFUSALS, Arrival, insert_stored, selection_digest
+from spectrace.store.transfer import PRESENT, REFUSALS, insert_stored
 
 REFUSED = "refused"
 
@@ -55,35 +58,40 @@ def copy_log(source: SqlEventStore, target: SqlEventStore, progress: Progress | 
     """Copy every episode, named run and dictionary; raise UsageError where both are the same database."""
     if source.database.url == target.database.url:
         raise UsageError(f"{shown(target.database.url)} is the database that would be copied: give another URL.")
+    record = CopyRecord(source, target)
     _copy_dictionaries(source, target)
-    total = _count(source)
     done: list[Copied] = []
-    new: list[Arrival] = []
     for row in _rows(source):
-        copied, arrival = _copy_episode(source, target, row)
-        done.append(copied)
-        if arrival is not None and arrival.result != PRESENT:
-            new.append(arrival)
+        done.append(_copy_episode(source, target, row, record))
         if progress is not None:
-            progress(len(done), max(total, len(done)))
-    runs, items = _copy_runs(source, target)
-    if new:
-        _on_record(source, target, new)
+            progress(len(done), max(record.total, len(done)))
+    try:
+        runs, items = _copy_runs(source, target, record)
+    except Conflict:  # no later copy would come further: it is as finished as one whose episodes were refused
+        record.end()
+        raise
+    record.end()
     return Copy(tuple(done), runs, items)
 
 
-def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow) -> tuple[Copied, Arrival | None]:
+def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow, record: CopyRecord) -> Copied:
     lines = stored_lines(source, row.episode, row.events)
+    if not record.begun and not _is_there(target, row):
+        record.begin()
     try:
         arrival = insert_stored(target, row.episode, row.head, lines, source.log.blobs)
     except REFUSALS as error:
-        return Copied(row.episode, REFUSED, row.events, (), str(error)), None
-    return Copied(row.episode, arrival.result, row.events, unfinished(row)), arrival
+        return Copied(row.episode, REFUSED, row.events, (), str(error))
+    if arrival.result != PRESENT:
+        record.new.append(arrival)
+    return Copied(row.episode, arrival.result, row.events, unfinished(row))
 
 
-def _count(source: SqlEventStore) -> int:
-    with source.database.reading() as connection:
-        return connection.scalar(sa.select(sa.func.count()).select_from(tables.episodes)) or 0
+def _is_there(target: SqlEventStore, row: EpisodeRow) -> bool:
+    column = tables.episodes.c
+    query = sa.select(column.number).where(column.episode == row.episode, column.head == row.head)
+    with target.database.reading() as connection:
+        return connection.scalar(query) is not None
 
 
 def _rows(source: SqlEventStore) -> Iterator[EpisodeRow]:
@@ -118,20 +126,24 @@ def _dictionaries(store: SqlEventStore) -> dict[int, "sa.Row[Any]"]:
         return {row.id: row for row in connection.execute(tables.dictionaries.select())}
 
 
-def _copy_runs(source: SqlEventStore, target: SqlEventStore) -> tuple[int, int]:
+def _copy_runs(source: SqlEventStore, target: SqlEventStore, record: CopyRecord) -> tuple[int, int]:
     """Copy named runs and their items; return how many of each are new."""
     runs, items = 0, 0
     with source.database.reading() as connection:
         theirs = connection.execute(tables.runs.select().order_by(tables.runs.c.id)).all()
     for row in theirs:
-        number, is_new = _run(target, row)
+        number, is_new = _run(target, row, record)
         runs += is_new
-        items += _items(source, target, row.id, number)
+        items += _items(source, target, row.id, number, record)
     return runs, items
 
 
-def _run(target: SqlEventStore, row: "sa.Row[Any]") -> tuple[int, bool]:
+def _run(target: SqlEventStore, row: "sa.Row[Any]", record: CopyRecord) -> tuple[int, bool]:
     column = tables.runs.c
+    with target.database.reading() as connection:
+        known = connection.scalar(sa.select(column.id).where(column.name == row.name)) is not None
+    if not known:
+        record.begin()
     values = {name: value for name, value in row._asdict().items() if name != "id"}
     with target.database.writing(durable=True) as connection:
         insert = target.database.insert(tables.runs).values(values).on_conflict_do_nothing(index_elements=["name"])
@@ -145,8 +157,10 @@ def _run(target: SqlEventStore, row: "sa.Row[Any]") -> tuple[int, bool]:
     return there.id, number is not None
 
 
-def _items(source: SqlEventStore, target: SqlEventStore, theirs: int, ours: int) -> int:
+def _items(source: SqlEventStore, target: SqlEventStore, theirs: int, ours: int, record: CopyRecord) -> int:
     column, after, new = tables.run_items.c, 0, 0
+    if _number_of_items(source, theirs) > _number_of_items(target, ours):
+        record.begin()
     while True:
         query = tables.run_items.select().where(column.run == theirs, column.id > after).order_by(column.id)
         with source.database.reading() as connection:
@@ -161,24 +175,7 @@ def _items(source: SqlEventStore, target: SqlEventStore, theirs: int, ours: int)
         after = page[-1].id
 
 
-def _on_record(source: SqlEventStore, target: SqlEventStore, new: list[Arrival]) -> None:
-    with source.database.reading() as connection:
-        epoch = admin.current(connection)
-    admin.record(
-        target,
-        AdminCopied(
-            by=admin.operator(),
-            spectrace=admin.VERSION,
-            source=_name(source),
-            source_digest=None,
-            episodes=len(new),
-            selection_digest=selection_digest(new),
-            source_epoch=None if epoch is None else epoch.told,
-        ),
-    )
-
-
-def _name(source: SqlEventStore) -> str:
-    """Return the other database's file name, or its URL without credentials."""
-    url = source.database.url
-    return source.database.path.name if source.database.sqlite else shown(url.set(username=None, password=None))
+def _number_of_items(store: SqlEventStore, run: int) -> int:
+    query = sa.select(sa.func.count()).select_from(tables.run_items).where(tables.run_items.c.run == run)
+    with store.database.reading() as connection:
+        return connection.scalar(query) or 0

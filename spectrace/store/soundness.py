@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from spectrace.core.events import TYPE_NUMBERS, AdminOpened
 from spectrace.errors import StoreError
 from spectrace.store import admin, compression, migrate, projections, tables
+from spectrace.store.begun import unfinished
 from spectrace.store.database import Database, parse_url
 from spectrace.store.evidence import opened
 from spectrace.store.statements import key
@@ -46,6 +47,7 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
             "dictionary": lambda: (_dictionary(connection), None),
             "flush": lambda: (_flush(connection), None),
             "epochs": lambda: _epochs(connection, begun=evidence.note is None),
+            "copies": lambda: (_copies(connection), None),
             "events": lambda: (_events(connection), None),
             **({"blobs": lambda: (None, _blobs(connection))} if blobs else {}),
             "projections": lambda: (_projections(connection), None),
@@ -150,6 +152,20 @@ def _epochs(connection: sa.Connection, *, begun: bool) -> tuple[str | None, str 
     if wrong:
         return f"the epochs numbered {', '.join(map(str, wrong))} do not begin with {AdminOpened.TYPE}", None
     return None, f"{epoch.episode} is the current one of {len(types)}, {epoch.events} records, head {epoch.head.hex()}"
+
+
+def _copies(connection: sa.Connection) -> str | None:
+    """Find copies that stopped: nothing else tells them from whole ones."""
+    try:
+        found = unfinished(connection)
+    except StoreError as error:
+        return str(error)
+    said = [
+        f"not all of {one.source or 'another log'} was {one.what}, or it still is being {one.what}: do it again (begun: "
+        f"{one.record}, without an end)"
+        for one in found
+    ]
+    return "; ".join(said) or None
 
 
 def _events(connection: sa.Connection) -> str | None:

@@ -66,6 +66,7 @@ BY_TYPE: Mapping[tuple[str, str], Schema] = {
     ("act.completed", "outcome"): one_of("ok", "error"),
     ("act.failed", "outcome"): one_of("error", "indeterminate"),
     ("action.held", "index"): COUNT,
+    ("admin.begun", "what"): one_of("copied", "imported", "unpacked"),
     ("admin.opened", "reason"): one_of("created", "upgraded", "restored", "copied", "unpacked"),
     ("episode.ended", "outcome"): one_of("completed", "truncated", "failed", "interrupted"),
     ("episode.started", "task_digest"): DIGEST,

@@ -2,6 +2,7 @@ import pytest
 
 from spectrace.audit.records import record_text
 from spectrace.core.admin_events import (
+    AdminBegun,
     AdminCopied,
     AdminImported,
     AdminOpened,
@@ -48,6 +49,10 @@ OLD = EpochHead("admin-0123456789ab", 4, "ab" * 32)
         (AdminImported(**FROM, episodes=1), "1 episode from other.zip"),
         (AdminUnpacked(**FROM, episodes=2), "2 episodes from other.zip"),
         (AdminCopied(**FROM, episodes=2), "2 episodes from other.zip"),
+        (
+            AdminBegun(**WHO, what="copied", source="other.db", source_digest=None, episodes=2),
+            "2 episodes of other.db to be copied",
+        ),
     ],
 )
 def test_each_record_has_its_line(body, text):

@@ -43,6 +43,7 @@ def test_every_event_has_a_number_of_its_own_that_is_never_changed():
         "admin.imported": 31,
         "admin.unpacked": 32,
         "admin.copied": 33,
+        "admin.begun": 34,
     }
 
 

@@ -6,6 +6,7 @@ from spectrace.errors import Conflict, UsageError
 from spectrace.store import admin, runs
 from spectrace.store.copying import copy_log
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
+from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
 from tests.shop_log import recorded
 from tests.transfers import blobs_of, events_of, lines_of, write_episode
@@ -36,6 +37,12 @@ def source(stores, tmp_path):
     return store
 
 
+def problems(store):
+    url = store.database.url
+    found = check(url.database if store.database.sqlite else url.render_as_string(hide_password=False))
+    return {one.check: one.problem for one in found if one.problem is not None}
+
+
 def theirs(store, of):
     """What a copy holds of its source: its own administrative log is its own."""
     return {name: found for name, found in events_of(store).items() if name in events_of(of)}
@@ -62,8 +69,11 @@ def test_a_copy_that_stopped_is_gone_on_with(source, stores, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         copy_log(source, target, stop)
+    stopped = problems(target)
     second = copy_log(source, target)
 
+    assert "not all of source.db was copied" in stopped["copies"]
+    assert problems(target) == {}
     assert [one.result for one in second.episodes] == ["present", "present", "stored", "stored"]
     assert theirs(target, source) == events_of(source)
     third = copy_log(source, target)
@@ -117,6 +127,7 @@ def test_a_run_of_the_same_name_but_other_work_is_refused(source, stores, tmp_pa
 
     with pytest.raises(Conflict, match="the run 'second' is in the target already"):
         copy_log(source, target)
+    assert problems(target) == {}
 
 
 def test_a_copy_is_on_record_with_where_it_came_from(source, stores, tmp_path):
