@@ -8,7 +8,7 @@ import hashlib
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from spectrace.store.bundle import file_digest
 from spectrace.store.event_store import EpisodeRow, Link, StoredEvent
 from spectrace.store.lines import MAX_LINE_BYTES, Line, parse_line
 from spectrace.store.rows import Damage
-from spectrace.store.zip_members import BLOBS, EPISODES, LIMITS, Limits, checked
+from spectrace.store.zip_members import BLOBS, EPISODES, LIMITS, Limits, checked, is_name
 
 _MALFORMED = (
     zipfile.BadZipFile,
@@ -36,17 +36,26 @@ _MALFORMED = (
     LookupError,
 )
 """What `zipfile` raises for a file that is not what its own directory says (found by damaging one at random)."""
+_ZIP, _DATABASE = b"PK\x03\x04", b"SQLite format 3\0"
+_LOCAL = struct.Struct("<26xHH")
+"""A zip member's local header, as far as the lengths of its name and of what follows it."""
 _MAX_MANIFEST = 256 << 20
 _CHUNK = 1 << 20
 _SHOWN = 5
 _BATCH = 500
 
 
+class DamagedBundle(StoreError):
+    """What once was a bundle cannot be read as one; a file that never was one is a plain StoreError."""
+
+
 def is_zip(path: Path) -> bool:
-    """Whether the file begins as a zip does: it may be a bundle."""
+    """Whether the file begins or ends as a zip does: it may be a bundle, or what somebody made of one."""
     try:
         with path.open("rb") as file:
-            return file.read(4) == b"PK\x03\x04"
+            start = file.read(len(_DATABASE))
+            # A log may hold a zip that a tool printed, in its last page too.
+            return start.startswith(_ZIP) or (start != _DATABASE and zipfile.is_zipfile(file))
     except OSError:
         return False
 
@@ -55,7 +64,10 @@ class Bundle:
     """An open bundle."""
 
     def __init__(self, path: Path, limits: Limits = LIMITS) -> None:
-        """Open the file; raise StoreError for what is no bundle or is not safe to read."""
+        """Open the file; raise StoreError for what is no bundle, DamagedBundle for one that is not safe to read.
+
+        That the members are those of the manifest, and what it says, is for `check_members`.
+        """
         self.path = path
         try:
             self._file = path.open("rb")
@@ -65,15 +77,19 @@ class Bundle:
             raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
         try:
             self._archive = zipfile.ZipFile(self._file)
-            self._infos = checked(self._archive.infolist(), limits)
+            infos = self._archive.infolist()
+            self._infos = checked(infos, limits)
+            self._check_start(infos)
             self.manifest = manifest.parse_manifest(self._manifest())
-            self._check_names()
         except Damage as error:
-            self._file.close()
-            raise StoreError(f"{path}: {error}") from error
+            with self._file:
+                kind = DamagedBundle if any(_is_ours(info.orig_filename) for info in infos) else StoreError
+                raise kind(f"{path}: {error}") from error
         except _MALFORMED as error:
-            self._file.close()
-            raise StoreError(f"{path} is no bundle: {error}. `spectrace pack` writes them; was it cut short?") from None
+            with self._file:
+                if _is_ours(_first_name(self._file)):
+                    raise DamagedBundle(f"{path} is what is left of a bundle: it was cut short or damaged.") from error
+            raise StoreError(f"{path} is no bundle: it is no zip. `spectrace pack` writes them.") from None
         except BaseException:
             self._file.close()
             raise
@@ -131,7 +147,8 @@ class Bundle:
         return BLOBS + digest.removeprefix("sha256:") in self._infos
 
     def check_members(self) -> None:
-        """Compare every member with what the manifest or its own name says of it; raise Damage for the first."""
+        """Compare the members with the manifest, and what each holds; raise Damage for the first that differs."""
+        self._check_names()
         for name, info in self._infos.items():
             if name == manifest.NAME:
                 continue
@@ -180,6 +197,13 @@ class Bundle:
             raise EpisodeNotFound(f"no episode {episode[:80]!r} in {self.path}.")
         return self._entries[episode]
 
+    def _check_start(self, infos: Sequence[zipfile.ZipInfo]) -> None:
+        """Refuse what stands before the first member: a zip reader passes it over, somebody else may run it."""
+        before = min((info.header_offset for info in infos), default=0)
+        self._file.seek(0)
+        if before or self._file.read(len(_ZIP)) != _ZIP:
+            raise Damage(f"{before:,} bytes stand before its first member; a bundle begins with one.")
+
     def _manifest(self) -> bytes:
         info = self._infos.get(manifest.NAME)
         if info is None:
@@ -212,11 +236,28 @@ class Bundle:
     @contextmanager
     def _open(self, name: str) -> Iterator[IO[bytes]]:
         """Lend a member's stream; what the zip format itself finds wrong with it is damage."""
+        if name not in self._infos:
+            raise Damage(f"{name} is missing from the bundle.")
         try:
             with self._archive.open(self._infos[name]) as member:
                 yield member
         except _MALFORMED as error:
             raise Damage(f"{name} cannot be unpacked: {error}. The file was altered or damaged.") from error
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a member's name tells a bundle: other zips have a manifest.json, too."""
+    return is_name(name) and name.startswith((EPISODES, BLOBS))
+
+
+def _first_name(file: IO[bytes]) -> str:
+    """Return the name of the first member of a zip whose directory is lost."""
+    file.seek(0)
+    start = file.read(_LOCAL.size)
+    if len(start) < _LOCAL.size or not start.startswith(_ZIP):
+        return ""
+    length, _ = _LOCAL.unpack(start)
+    return file.read(length).decode("ascii", "replace")
 
 
 def _link(line: Line) -> Link:

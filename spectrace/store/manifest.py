@@ -7,6 +7,7 @@ the same episodes give the same manifest. What it does not know it passes over, 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 import orjson
@@ -23,6 +24,17 @@ NAME = "manifest.json"
 _FORMAT = re.compile(r"spectrace\.bundle\.v([1-9][0-9]{0,3})")
 _HEX = re.compile(r"[0-9a-f]{64}")
 _STATES = ("ended", "interrupted", "running")
+_KINDS: Mapping[type, str] = MappingProxyType(
+    {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        int: "an integer",
+        float: "a fraction",
+        bool: "true or false",
+        type(None): "null",
+    }
+)
 _T = TypeVar("_T")
 
 
@@ -37,6 +49,22 @@ class Entry:
     """ended, interrupted, or running: it was being written, and what had been committed was packed."""
     started_at: int
     ended_at: int | None
+
+    def differences(self, events: int, head: bytes, started_at: int | None, ended_at: int | None) -> str | None:
+        """Say what of this its events, counted and read, tell otherwise; None for nothing."""
+        told = (
+            ("events", self.events, events),
+            ("head", self.head.hex()[:16], head.hex()[:16]),
+            ("state", self.state, "ended" if ended_at is not None else "not ended"),
+            ("started_at", self.started_at, started_at),
+            ("ended_at", self.ended_at, ended_at),
+        )
+        differing = [
+            f"`{name}` is {said} there, {found} by its events"
+            for name, said, found in told
+            if (said == "ended") != (found == "ended") or (name != "state" and said != found)
+        ]
+        return f"{self.episode} is not what the manifest says: {'; '.join(differing)}" if differing else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +116,7 @@ def parse_manifest(data: bytes) -> Manifest:
     except orjson.JSONDecodeError as error:
         raise Damage(f"{NAME} is not JSON ({error}).") from None
     if not isinstance(value, dict):
-        raise Damage(f"{NAME} is a JSON {type(value).__name__}; an object was expected.")
+        raise Damage(f"{NAME} is {_KINDS[type(value)]}; an object was expected.")
     _check_format(value.get("format"))
     members, blobs = _given(value, "members", dict), _given(value, "blobs", dict)
     return Manifest(
@@ -140,7 +168,7 @@ def _is_episode(text: str) -> bool:
 def _given(value: object, name: str, kind: type[_T]) -> _T:
     found = value.get(name) if isinstance(value, dict) else None
     if type(found) is not kind:
-        raise Damage(f"{NAME}: `{name}` is {found!r:.80}; a {kind.__name__} was expected.")
+        raise Damage(f"{NAME}: `{name}` is {found!r:.80}; {_KINDS[kind]} was expected.")
     return found
 
 

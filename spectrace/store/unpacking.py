@@ -94,10 +94,6 @@ def _verify_episode(bundle: Bundle, entry: Entry) -> None:
         for name in references(parse(line.row.body or b"null")):
             if not bundle.has_text(name):
                 raise Damage(f"event {line.row.seq} of {entry.episode} refers to the text {name}, which is missing.")
-    found = (chain.seq, chain.link, started_at, ended_at, ended_at is not None)
-    said = (entry.events, entry.head, entry.started_at, entry.ended_at, entry.state == "ended")
-    if found != said:
-        raise Damage(
-            f"{entry.episode} has {chain.seq} events and the head {chain.link.hex()[:16]}; the manifest says "
-            f"{entry.events} and {entry.head.hex()[:16]}, or another start or end."
-        )
+    differences = entry.differences(chain.seq, chain.link, started_at, ended_at)
+    if differences is not None:
+        raise Damage(differences)

@@ -76,6 +76,83 @@ def test_a_changed_member_besides_is_told_by_the_file_s_name(changed):
     assert (last.episode, last.result, "FORMAT.md" in last.detail) == ("b.zip", INVALID, True)
 
 
+@pytest.fixture
+def remade(packed, tmp_path):
+    """A function that writes the bundle with other members: `change` gets a dict of them."""
+
+    def make(change):
+        with zipfile.ZipFile(packed[0]) as source, zipfile.ZipFile(tmp_path / "b.zip", "w") as made:
+            for name, data in change({name: source.read(name) for name in source.namelist()}).items():
+                made.writestr(name, data)
+        return tmp_path / "b.zip"
+
+    return make
+
+
+def without(name):
+    return lambda members: {one: data for one, data in members.items() if one != name}
+
+
+def test_what_the_manifest_says_of_an_episode_is_compared_with_its_events(packed, changed):
+    first, second = packed[1]
+    found = verify_bundle(changed("manifest.json", b'"ended_at":1', b'"ended_at":2')).results
+
+    assert [(one.episode, one.result) for one in found] == [(first, INVALID), (second, CONSISTENT)]
+    assert "`ended_at` is 2" in found[0].detail
+
+
+def test_a_removed_text_is_told_of_the_events_that_need_it_and_of_the_file(packed, remade):
+    with zipfile.ZipFile(packed[0]) as archive:
+        name = next(name for name in archive.namelist() if name.startswith("blobs/"))
+    *episodes, last = verify_bundle(remade(without(name))).results
+
+    assert {(one.result, "which is missing" in one.detail) for one in episodes} == {(INVALID, True)}
+    assert (last.episode, last.result, "the manifest counts" in last.detail) == ("b.zip", INVALID, True)
+
+
+def test_a_removed_episode_is_invalid_and_the_other_is_not_blamed(packed, remade):
+    first, second = packed[1]
+    found = verify_bundle(remade(without(f"episodes/{first}.jsonl"))).results
+
+    assert [(one.episode, one.result) for one in found] == [
+        (first, INVALID),
+        (second, CONSISTENT),
+        ("b.zip", INVALID),
+    ]
+
+
+def test_an_added_member_that_a_bundle_may_have_leaves_the_episodes_consistent(remade):
+    *episodes, last = verify_bundle(remade(lambda members: {**members, "checkpoints/a.json": b""})).results
+
+    assert ({one.result for one in episodes}, last.result) == ({CONSISTENT}, INVALID)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (without("manifest.json"), "has no manifest.json"),
+        (lambda members: {**members, "manifest.json": b"[]"}, "is a list"),
+        (lambda members: {**members, "../up": b""}, "a bundle has no member '../up'"),
+    ],
+)
+def test_what_is_too_damaged_to_be_read_is_invalid_by_the_file_s_name(remade, change, said):
+    (found,) = verify_bundle(remade(change)).results
+
+    assert (found.episode, found.result, said in found.detail) == ("b.zip", INVALID, True)
+
+
+@pytest.mark.parametrize("damage", ["cut", "before", "doubled"])
+def test_a_damaged_zip_is_invalid_too(packed, tmp_path, damage):
+    data, path = packed[0].read_bytes(), tmp_path / "b.zip"
+    path.write_bytes({"cut": data[:-40], "before": b"MZ" + data, "doubled": data}[damage])
+    if damage == "doubled":
+        with zipfile.ZipFile(path, "a") as made, pytest.warns(UserWarning, match="Duplicate name"):
+            made.writestr("FORMAT.md", b"another")
+    (found,) = verify_bundle(path).results
+
+    assert (found.episode, found.result, found.first_bad_seq) == ("b.zip", INVALID, None)
+
+
 def test_of_a_newer_format_nothing_is_known(changed):
     (found,) = verify_bundle(changed("manifest.json", b"bundle.v1", b"bundle.v2")).results
 

@@ -1,5 +1,6 @@
 import shutil
 import sqlite3
+import zipfile
 
 import pytest
 
@@ -64,6 +65,26 @@ def test_a_damaged_bundle_is_invalid_to_verify_and_refused_by_the_others(line, e
     assert "Consistent means" not in line("verify", bundle).stdout
     assert line("ls", "--db", bundle).exit_code == 2
     assert line("unpack", bundle, "--db", "b.db").exit_code == 2
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-40], lambda data: b"MZ" + data, lambda data: b"XX" + data[2:]])
+def test_what_is_left_of_a_bundle_is_invalid_to_verify_and_read_by_nobody(line, episode, bundle, tmp_path, damage):
+    (tmp_path / bundle).write_bytes(damage((tmp_path / bundle).read_bytes()))
+    (item,) = line.items("verify", bundle, code=1)
+
+    assert (item["episode"], item["result"]) == ("a.zip", "invalid")
+    assert [line(*command).exit_code for command in (("unpack", bundle, "--db", "b.db"), ("ls", "--db", bundle))] == [
+        2,
+        2,
+    ]
+
+
+def test_a_zip_that_is_no_bundle_is_refused_by_all(line, episode, tmp_path):
+    with zipfile.ZipFile(tmp_path / "photos.zip", "w") as made:
+        made.writestr("photo.jpg", b"x")
+
+    for command in (("verify", "photos.zip"), ("unpack", "photos.zip", "--db", "b.db"), ("ls", "--db", "photos.zip")):
+        assert line(*command).exit_code == 2
 
 
 def test_another_episode_of_the_same_id_is_refused_and_the_answer_is_no(line, episode, bundle, tmp_path):

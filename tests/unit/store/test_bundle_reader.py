@@ -7,7 +7,7 @@ import pytest
 from spectrace.audit.integrity import CONSISTENT, INVALID, verify_episode
 from spectrace.errors import EpisodeNotFound, NewerSchema, StoreError, UsageError
 from spectrace.store.bundle import pack
-from spectrace.store.bundle_reader import Bundle, is_zip
+from spectrace.store.bundle_reader import Bundle, DamagedBundle, is_zip
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.rows import Damage
 from spectrace.store.zip_members import Limits
@@ -95,13 +95,17 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(remade):
 
 
 def test_members_that_the_manifest_does_not_name_and_those_that_are_missing_are_refused(remade):
-    with pytest.raises(StoreError, match=r"not in the manifest \['checkpoints/a.json'\]"):
-        Bundle(remade(lambda members: [*members, added("checkpoints/a.json")]))
-    with pytest.raises(StoreError, match=r"missing \['FORMAT.md'\]"):
-        Bundle(remade(lambda members: [m for m in members if m[0].filename != "FORMAT.md"]))
-    with pytest.raises(StoreError, match="the manifest counts"):
-        Bundle(remade(lambda members: [*members, added("blobs/sha256/" + "0" * 64)]))
-    with pytest.raises(StoreError, match=r"has no manifest\.json"):
+    def check(change):
+        with Bundle(remade(change)) as bundle:
+            bundle.check_members()
+
+    with pytest.raises(Damage, match=r"not in the manifest \['checkpoints/a.json'\]"):
+        check(lambda members: [*members, added("checkpoints/a.json")])
+    with pytest.raises(Damage, match=r"missing \['FORMAT.md'\]"):
+        check(lambda members: [m for m in members if m[0].filename != "FORMAT.md"])
+    with pytest.raises(Damage, match="the manifest counts"):
+        check(lambda members: [*members, added("blobs/sha256/" + "0" * 64)])
+    with pytest.raises(DamagedBundle, match=r"has no manifest\.json"):
         Bundle(remade(lambda members: [m for m in members if m[0].filename != "manifest.json"]))
 
 
@@ -132,12 +136,48 @@ def test_a_byte_changed_in_the_file_itself_is_damage_not_a_crash(path, tmp_path,
         assert verify_episode(bundle, source[1]).result == INVALID
 
 
-@pytest.mark.parametrize("cut", [0, 1, 100, -1, -30])
-def test_a_file_that_is_cut_short_is_no_bundle(path, tmp_path, cut):
+@pytest.mark.parametrize("cut", [100, -1, -30])
+def test_a_file_that_is_cut_short_is_what_is_left_of_a_bundle(path, tmp_path, cut):
     (tmp_path / "b.zip").write_bytes(path.read_bytes()[:cut])
 
-    with pytest.raises(StoreError, match="is no bundle"):
+    with pytest.raises(DamagedBundle, match="is what is left of a bundle: it was cut short"):
         Bundle(tmp_path / "b.zip")
+
+
+def test_what_never_was_a_bundle_is_no_damaged_one(tmp_path):
+    other = tmp_path / "b.zip"
+    with zipfile.ZipFile(other, "w") as made:
+        made.writestr("manifest.json", b"{}")
+        made.writestr("photo.jpg", b"x")
+    whole = other.read_bytes()
+    for data in (b"", b"P", b"PK\x03\x04", whole[:60], whole):
+        other.write_bytes(data)
+        with pytest.raises(StoreError, match=r"is no bundle|a bundle has no member") as found:
+            Bundle(other)
+        assert type(found.value) is StoreError
+
+
+def test_what_stands_before_the_first_member_is_refused(path, tmp_path):
+    made = tmp_path / "b.zip"
+    for before in (b"#!/bin/sh\n", b"PK\x03\x04" + bytes(60)):
+        made.write_bytes(before + path.read_bytes())
+        with pytest.raises(DamagedBundle, match=rf"{len(before)} bytes stand before its first member"):
+            Bundle(made)
+        assert is_zip(made)
+
+
+def test_a_zip_in_the_last_page_of_a_database_makes_it_no_bundle(path, tmp_path):
+    log = tmp_path / "log.db"
+    log.write_bytes(b"SQLite format 3\0" + bytes(84) + path.read_bytes())
+
+    assert zipfile.is_zipfile(log)
+    assert not is_zip(log)
+
+
+def test_an_episode_whose_member_is_missing_is_damage_not_a_crash(remade, source):
+    made = remade(lambda members: [m for m in members if not m[0].filename.startswith("episodes/")])
+    with Bundle(made) as bundle, pytest.raises(Damage, match=r"episodes/.*\.jsonl is missing from the bundle"):
+        list(bundle.lines(source[1]))
 
 
 def test_what_is_not_there_is_said(tmp_path):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -76,6 +77,29 @@ def test_what_is_no_episode_is_refused(change):
 
     with pytest.raises(Damage, match=r"manifest\.json: `"):
         parse_manifest(orjson.dumps(value))
+
+
+def test_what_was_expected_is_said_in_words():
+    value = orjson.loads(MANIFEST.text())
+
+    with pytest.raises(Damage, match="`count` is '5'; an integer was expected"):
+        parse_manifest(orjson.dumps({**value, "blobs": {"count": "5"}}))
+    with pytest.raises(Damage, match=r"manifest\.json is a list; an object was expected"):
+        parse_manifest(b"[]")
+
+
+def test_each_thing_that_its_events_tell_otherwise_is_named():
+    ended, running = MANIFEST.episodes
+
+    assert ended.differences(3, b"h" * 32, 5, 7) is None
+    assert running.differences(1, b"i" * 32, 6, None) is None
+    assert replace(running, state="interrupted").differences(1, b"i" * 32, 6, None) is None
+    assert ended.differences(3, b"h" * 32, 5, None) == (
+        "ep1 is not what the manifest says: `state` is ended there, not ended by its events; "
+        "`ended_at` is 7 there, None by its events"
+    )
+    assert "`events` is 3 there, 2 by its events; `head` is 6868" in ended.differences(2, b"x" * 32, 5, 7)
+    assert "`started_at` is 5 there, 4 by its events" in ended.differences(3, b"h" * 32, 4, 7)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"5", b"\xff"])

@@ -109,7 +109,7 @@ def rewritten(bundle, target, change):
     [
         ("episodes/ep2.jsonl", (b'"salt":"', b'"salt":"f'), "episodes/ep2.jsonl has the SHA-256"),
         ("FORMAT.md", (b"chain", b"Chain"), "FORMAT.md has the SHA-256"),
-        ("manifest.json", (b'"state":"ended"', b'"state":"running"'), "the manifest says"),
+        ("manifest.json", (b'"state":"ended"', b'"state":"running"'), "`state` is running there, ended by its"),
     ],
 )
 def test_a_bundle_that_is_not_intact_is_refused_whole(sqlite, bundle, member, change, said):
