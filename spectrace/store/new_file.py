@@ -10,6 +10,10 @@ from typing import BinaryIO
 from spectrace.errors import UsageError
 
 _DATABASE = b"SQLite format 3\0"
+_PARTS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+"""How a write-ahead log (of either byte order) and a rollback journal begin."""
+_BESIDE = ("-wal", "-shm", "-journal", ".lock")
+"""What belongs to a database under its name; SQLite would take a new file of that name for its own."""
 
 
 @contextmanager
@@ -37,15 +41,22 @@ def new_file(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
 
 
 def _check(target: Path, force: bool) -> None:  # noqa: FBT001 - passed on
+    of = next((target.with_name(target.name[: -len(end)]) for end in _BESIDE if target.name.endswith(end)), None)
+    if of is not None and of.is_file() and _begins(of, _DATABASE):
+        raise UsageError(f"{target} is a part of the database {of}: give another name with -o.")
     if not target.exists() and not target.is_symlink():
         return
     if not force:
         raise UsageError(f"{target} is there already: give another name with -o, or --force to replace it.")
     if target.is_dir():
         raise UsageError(f"{target} is a directory; a file name was expected.")
-    with target.open("rb") as file:
-        if file.read(len(_DATABASE)) == _DATABASE:
-            raise UsageError(f"{target} is a database, which --force does not replace: give another name with -o.")
+    if _begins(target, _DATABASE, *_PARTS):
+        raise UsageError(f"{target} is a database, which --force does not replace: give another name with -o.")
+
+
+def _begins(path: Path, *starts: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_DATABASE)).startswith(starts)
 
 
 def _umask() -> int:

@@ -55,6 +55,42 @@ def test_a_database_is_not_replaced_even_by_force(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal", ".lock"])
+@pytest.mark.parametrize("there", [False, True])
+def test_what_belongs_to_a_database_is_neither_made_nor_replaced(tmp_path, end, there):
+    (tmp_path / "log.db").write_bytes(b"SQLite format 3\0")
+    part = tmp_path / f"log.db{end}"
+    if there:
+        part.write_bytes(b"old")
+
+    with pytest.raises(UsageError, match=r"is a part of the database .*log\.db: give another name"), new_file(part):
+        pass
+    with pytest.raises(UsageError, match="is a part of the database"), new_file(part, force=True):
+        pass
+    assert part.exists() == there
+
+
+def test_a_write_ahead_log_is_not_replaced_though_its_database_is_gone(tmp_path):
+    connection = sqlite3.connect(tmp_path / "log.db")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE t (x)")
+    part = (tmp_path / "log.db-wal").read_bytes()
+    connection.close()
+    (tmp_path / "log.db").unlink()
+    (tmp_path / "log.db-wal").write_bytes(part)
+
+    with pytest.raises(UsageError, match="is a database"), new_file(tmp_path / "log.db-wal", force=True):
+        pass
+
+
+def test_a_name_like_that_of_a_part_is_free_where_there_is_no_database(tmp_path):
+    (tmp_path / "notes").write_bytes(b"text")
+    with new_file(tmp_path / "notes.lock") as file:
+        file.write(b"new")
+
+    assert (tmp_path / "notes.lock").read_bytes() == b"new"
+
+
 def test_a_directory_is_no_file_name(tmp_path):
     with pytest.raises(UsageError, match="is a directory"), new_file(tmp_path, force=True):
         pass
