@@ -49,7 +49,8 @@ def upgrade(ctx: click.Context, db: str | None, *, dry_run: bool, no_backup: boo
 
 def _say_upgraded(done: migrate.Upgraded) -> None:
     if done.triggers:
-        console.line(f"Put back what keeps events append-only: {', '.join(done.triggers)}. Somebody had dropped it.")
+        console.line(f"Put back what keeps events append-only: {', '.join(done.triggers)}.")
+        console.line("Somebody had dropped, altered or switched off what was put back: `spectrace verify --all`.")
     if done.before == done.after:
         console.line(f"The database is at revision {done.after} already.")
         return

@@ -1,6 +1,7 @@
 """`spectrace db copy`: a whole log into another database."""
 
 from collections import Counter
+from contextlib import closing
 
 import click
 
@@ -8,7 +9,9 @@ from spectrace.audit.lines import counted
 from spectrace.cli import console, document
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
+from spectrace.store.address import parse_url, refuse_bundle
 from spectrace.store.copying import REFUSED, Copy, copy_log
+from spectrace.store.evidence import opened
 from spectrace.store.sql import open_store
 
 
@@ -19,18 +22,7 @@ from spectrace.store.sql import open_store
 @click.pass_context
 def copy(ctx: click.Context, url: str, db: str | None, *, as_json: bool) -> None:
     """Copy the log that --db names into the database URL, byte for byte; go on where one stopped."""
-    source = open_store(database_url(db), read_only=True)
-    try:
-        target = open_store(url)
-        try:
-            with console.progress() as progress:
-                found = copy_log(
-                    source, target, lambda done, of: progress.show("copy", f"{done} of {counted(of, 'episode')}")
-                )
-        finally:
-            target.close()
-    finally:
-        source.close()
+    found = _copied(database_url(db), url)
     refused = [one for one in found.episodes if one.result == REFUSED]
     if as_json:
         document.write("db-copy", _items(found))
@@ -42,6 +34,19 @@ def copy(ctx: click.Context, url: str, db: str | None, *, as_json: bool) -> None
     for one in refused:
         console.say(f"Refused: {one.reason}", style="error")
     ctx.exit(1 if refused else 0)
+
+
+def _copied(url: str, target_url: str) -> Copy:
+    """Copy; an older log, as evidence is that nobody may upgrade, from a temporary copy that is."""
+    refuse_bundle(parse_url(url))
+    with opened(url) as evidence, closing(open_store(evidence.url, read_only=True)) as source:
+        with closing(open_store(target_url)) as target, console.progress() as progress:
+            found = copy_log(
+                source, target, lambda done, of: progress.show("copy", f"{done} of {counted(of, 'episode')}")
+            )
+        if evidence.note is not None:
+            console.say(evidence.note)
+        return found
 
 
 def _items(found: Copy) -> list[dict[str, object]]:

@@ -10,6 +10,7 @@ from spectrace.cli import console, document
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
 from spectrace.store import restore as restoring
+from spectrace.store.revisions import head
 
 
 @click.command()
@@ -25,12 +26,14 @@ def restore(backup: Path, db: str | None, *, as_json: bool) -> None:
             "backup": str(backup),
             "backup_digest": done.digest,
             "backup_revision": done.revision,
+            "revision": head(),
             "replaced": str(done.replaced) if done.replaced else None,
             "record": done.record,
         }
         document.write("db-restore", [item])
         return
-    console.line("Restored ", (str(done.path), "name"), f" from {backup}, revision {done.revision}.")
+    upgraded = f", and upgraded to {head()}" if done.revision != head() else ""
+    console.line("Restored ", (str(done.path), "name"), f" from {backup}, revision {done.revision}{upgraded}.")
     console.line(f"The backup's digest: {done.digest}")
     if done.replaced is not None:
         console.line("What was there is kept: ", (str(done.replaced), "name"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from spectrace.audit.integrity import CONSISTENT
-from spectrace.audit.queries import open_reader
+from spectrace.audit.queries import Reader
 from spectrace.audit.recovery import OpenAction, Recovered, interrupted, recover
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
@@ -39,7 +39,8 @@ def command(ctx: click.Context, episodes: Sequence[str], db: str | None, *, ever
     if every == bool(episodes):
         raise UsageError("name episodes by id or unique prefix, or - (ids on stdin), or give --all; one of them.")
     url = database_url(db)
-    with open_reader(url) as reader:  # refuses what is missing, where opening to write would make it
+    # Refuses what is missing, where opening to write would make it, and what is only read from a copy.
+    with Reader(open_store(url, read_only=True)) as reader:
         names = interrupted(reader.store) if every else named(reader, episodes)
     found, refused = _recovered(url, names)
     if as_json:

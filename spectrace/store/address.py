@@ -10,6 +10,7 @@ from spectrace.errors import UsageError
 
 BUSY_S = 30.0
 """How long a write waits for its turn."""
+_ZIP = b"PK\x03\x04"
 
 
 def parse_url(text: str) -> sa.URL:
@@ -32,6 +33,25 @@ def _parsed(text: str) -> sa.URL:
         return sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError) as error:
         raise UsageError(f"--db {text!r} is not a database URL: try sqlite:///spectrace.db.") from error
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a zip lies there: whoever packs a log has it under a name as good as the log's."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ZIP)) == _ZIP
+    except OSError:
+        return False
+
+
+def refuse_bundle(url: sa.URL) -> None:
+    """Raise UsageError for a bundle where only a database will do; the driver would call it damaged or encrypted."""
+    path = Path(url.database or "")
+    if url.get_backend_name() == "sqlite" and is_bundle(path):
+        raise UsageError(
+            f"{path} is a bundle, and this needs a database: `spectrace unpack {path} --db FILE` makes one of it. "
+            "Commands that only read take the bundle as it is."
+        )
 
 
 def shown(url: sa.URL) -> str:

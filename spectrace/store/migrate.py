@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from spectrace.core.admin_events import AdminUpgraded
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store import admin, compression, revisions, tables, triggers
+from spectrace.store.address import refuse_bundle
 from spectrace.store.backup import Backup, take
 from spectrace.store.database import Database, parse_url, shown
 from spectrace.store.revisions import head
@@ -171,6 +172,9 @@ def check_place(database: Database) -> None:
         return
     if database.path.is_dir():
         raise StoreError(f"database {database.path} is a directory; a file was expected.")
+    refuse_bundle(database.url)
+    if not database.path.exists() and database.read_only and database.path.suffix == ".zip":
+        raise StoreError(f"there is no bundle {database.path}: check the path given with --db.")
     if not database.path.exists() and database.read_only:
         raise StoreError(
             f"there is no database {database.path} yet: `spectrace run` makes it, or give another with --db."

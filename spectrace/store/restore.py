@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from spectrace.core.admin_events import AdminRestored, EpochHead
 from spectrace.errors import NewerSchema, StoreError, UsageError
 from spectrace.store import admin, migrate, revisions
+from spectrace.store.address import is_bundle, refuse_bundle
 from spectrace.store.backup import copied, file_digest, flush, free_name, stamp
 from spectrace.store.database import BUSY_S, Database, explain, parse_url, shown
 from spectrace.store.evidence import peeking
@@ -61,6 +62,7 @@ def restore(url: str, backup: Path, check: Check) -> Restored:
     parsed = parse_url(url)
     if parsed.get_backend_name() != "sqlite":
         raise UsageError(f"{shown(parsed)} is Postgres: restore it with pg_restore, then run `spectrace db upgrade`.")
+    refuse_bundle(parsed)
     target = Path(parsed.database or "")
     _require_backup(backup, target)
     partial = free_name(target, stamp(), "partial")
@@ -100,6 +102,10 @@ def _require_backup(backup: Path, target: Path) -> None:
         raise UsageError(f"{target} cannot be a database: give a file in a directory that is there with --db.")
     if target.exists() and backup.samefile(target):
         raise UsageError(f"{backup} is the database itself: a backup was expected.")
+    if is_bundle(backup):
+        raise UsageError(
+            f"{backup} is a bundle and no backup: `spectrace unpack {backup}` stores its episodes in a database."
+        )
     log = backup.with_name(backup.name + "-wal")
     if log.exists() and log.stat().st_size:
         raise UsageError(f"{log} lies beside it, so {backup} is a database in use and no backup: copy it first.")
@@ -122,13 +128,14 @@ def _sound(partial: Path, backup: Path, check: Check) -> str:
             f"{revisions.head()}. Restore it with the newer one. Nothing was changed."
         )
     wrong = [] if said == ["ok"] else said
-    wrong += [f"{len(broken)} rows name a parent that is missing"] if broken else []
+    wrong += [f"rows that name a parent which is missing: {len(broken)}"] if broken else []
     if not wrong:
         migrate.migrate_copy(partial)
         wrong = list(check(str(partial)))
     if wrong:
         more = f" (and {len(wrong) - 3} more)" if len(wrong) > 3 else ""  # noqa: PLR2004 - enough to see what it is
-        raise StoreError(f"{backup} is not sound: {'; '.join(wrong[:3])}{more}. Nothing was changed.")
+        first = "; ".join(one.rstrip(".") for one in wrong[:3])
+        raise StoreError(f"{backup} is not sound: {first}{more}. Nothing was changed.")
     return found
 
 

@@ -50,7 +50,7 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
             "copies": lambda: (_copies(connection), None),
             "events": lambda: (_events(connection), None),
             **({"blobs": lambda: (None, _blobs(connection))} if blobs else {}),
-            "projections": lambda: (_projections(connection), None),
+            "projections": lambda: _projections(connection, older=evidence.note is not None),
         }
         older = [Finding("revision", None, evidence.note)] if evidence.note is not None else []
         return older + [Finding(name, *_looked(look)) for name, look in looks.items()]
@@ -151,7 +151,7 @@ def _epochs(connection: sa.Connection, *, begun: bool) -> tuple[str | None, str 
     wrong = [number for number, type_ in types.items() if type_ != TYPE_NUMBERS[AdminOpened]]
     if wrong:
         return f"the epochs numbered {', '.join(map(str, wrong))} do not begin with {AdminOpened.TYPE}", None
-    return None, f"{epoch.episode} is the current one of {len(types)}, {epoch.events} records, head {epoch.head.hex()}"
+    return None, f"{epoch.episode} is the current one of {len(types)}, records: {epoch.events}, head {epoch.head.hex()}"
 
 
 def _copies(connection: sa.Connection) -> str | None:
@@ -161,7 +161,7 @@ def _copies(connection: sa.Connection) -> str | None:
     except StoreError as error:
         return str(error)
     said = [
-        f"not all of {one.source or 'another log'} was {one.what}, or it still is being {one.what}: do it again (begun: "
+        f"not all of {one.source or 'another log'} was {one.what}, or still is being {one.what}: do it again (begun: "
         f"{one.record}, without an end)"
         for one in found
     ]
@@ -204,10 +204,15 @@ def _blobs(connection: sa.Connection) -> str | None:
     return "; ".join(said) or None
 
 
-def _projections(connection: sa.Connection) -> str | None:
-    """Only runs have summaries."""
+def _projections(connection: sa.Connection, *, older: bool) -> Problem:
+    """Only runs have summaries. That an older log has old ones is as it should be."""
     old = sa.select(sa.func.count()).where(tables.summaries.c.projection != projections.VERSION)
     missing = sa.select(sa.func.count()).select_from(tables.episodes.outerjoin(tables.summaries))
     stale = connection.scalar(old) or 0
     absent = connection.scalar(missing.where(tables.summaries.c.number.is_(None), tables.episodes.c.number > 0)) or 0
-    return f"{stale + absent} episodes have old or no summaries: `spectrace db rebuild`" if stale + absent else None
+    if not stale + absent:
+        return None, None
+    said = f"episodes with old or no summaries: {stale + absent}"
+    if older:
+        return None, f"{said}; `spectrace db upgrade` makes them anew, where the file may be changed"
+    return f"{said}. `spectrace db rebuild` makes them anew", None

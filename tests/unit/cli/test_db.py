@@ -31,7 +31,7 @@ def test_upgrade_puts_back_dropped_triggers_and_says_so(line, episode, tmp_path)
     connection.close()
     result = line("db", "upgrade")
 
-    assert f"Put back what keeps events append-only: {name}" in result.stdout
+    assert f"Put back what keeps events append-only: {name}.\nSomebody had dropped, altered" in result.stdout
     assert line("db", "check").exit_code == 0
 
 

@@ -1,4 +1,5 @@
 from spectrace.store.backup import file_digest
+from spectrace.store.revisions import head
 from tests.damage import damage
 from tests.migrations.populated import sqlite_file, told
 
@@ -13,6 +14,7 @@ def test_the_item_says_what_was_restored_and_what_was_kept(line, episode, tmp_pa
         "backup": "old.backup",
         "backup_digest": file_digest(backup),
         "backup_revision": "0001",
+        "revision": head(),
         "replaced": item["replaced"],
         "record": f"{log}:{seq}",
     }
@@ -25,6 +27,7 @@ def test_people_are_told_where_the_old_log_is(line, episode, tmp_path):
     sqlite_file("0001", tmp_path / "old.backup")
     said = line("db", "restore", "old.backup").stdout
 
+    assert f"from old.backup, revision 0001, and upgraded to {head()}." in said
     assert "What was there is kept: " in said
     assert "A new epoch began; the record of it is admin-" in said
 

@@ -1,7 +1,7 @@
 import pytest
 
 from spectrace.errors import UsageError
-from spectrace.store.address import explain, parse_url, shown
+from spectrace.store.address import explain, is_bundle, parse_url, refuse_bundle, shown
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,21 @@ def test_a_drivers_words_become_one_paragraph_with_advice():
     assert (
         text == "database /data/x.db: database or disk is full. Free some space; nothing of this transaction was kept."
     )
+
+
+def test_a_bundle_is_no_database_and_says_what_to_do(tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(b"PK\x03\x04")
+
+    with pytest.raises(UsageError, match=r"a\.zip is a bundle.*spectrace unpack .*a\.zip --db FILE"):
+        refuse_bundle(parse_url(str(path)))
+    assert [is_bundle(path), is_bundle(tmp_path), is_bundle(tmp_path / "none")] == [True, False, False]
+
+
+def test_what_is_no_bundle_passes(tmp_path):
+    (tmp_path / "log.db").write_bytes(b"SQLite format 3")
+
+    assert [refuse_bundle(parse_url(url)) for url in (str(tmp_path / "log.db"), "postgresql://here/log")] == [
+        None,
+        None,
+    ]

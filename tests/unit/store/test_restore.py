@@ -164,7 +164,7 @@ def test_a_backup_with_children_of_nobody_is_refused(log, backup):
     connection.execute("DELETE FROM episodes WHERE episode = 'hostile-1'")
     connection.commit()
     connection.close()
-    refused(log, backup, StoreError, "rows name a parent that is missing")
+    refused(log, backup, StoreError, "rows that name a parent which is missing: ")
 
 
 def test_a_backup_of_a_newer_spectrace_is_refused_naming_the_version(log, backup):
@@ -180,6 +180,21 @@ def test_somebody_elses_database_is_no_backup(log, tmp_path):
     connection.execute("CREATE TABLE customers (id INTEGER)")
     connection.close()
     refused(log, tmp_path / "theirs.db", StoreError, "holds no log")
+
+
+def test_neither_backup_nor_database_may_be_a_bundle(log, backup, tmp_path):
+    bundle = tmp_path / "a.zip"
+    bundle.write_bytes(b"PK\x03\x04 and more")
+    for url, given in ((log, bundle), (bundle, backup)):
+        with pytest.raises(UsageError, match=r"a\.zip is a bundle"):
+            restore(str(url), given, sound)
+
+    assert bundle.read_bytes() == b"PK\x03\x04 and more"
+
+
+def test_what_is_wrong_is_said_in_whole_sentences(log, backup):
+    with pytest.raises(StoreError, match=r"is not sound: ep1: it is damaged; so is ep2\. Nothing was changed\.$"):
+        restore(str(log), backup, lambda _: ["ep1: it is damaged.", "so is ep2."])
 
 
 def test_what_is_no_backup_is_a_usage_error(log, backup, tmp_path):
