@@ -12,6 +12,7 @@ from spectrace.config import database_url
 from spectrace.store.address import parse_url, refuse_bundle
 from spectrace.store.copying import REFUSED, Copy, copy_log
 from spectrace.store.evidence import opened
+from spectrace.store.filling import filling
 from spectrace.store.sql import open_store
 
 
@@ -40,7 +41,7 @@ def _copied(url: str, target_url: str) -> Copy:
     """Copy; an older log, as evidence is that nobody may upgrade, from a temporary copy that is."""
     refuse_bundle(parse_url(url))
     with opened(url) as evidence, closing(open_store(evidence.url, read_only=True)) as source:
-        with closing(open_store(target_url)) as target, console.progress() as progress:
+        with filling(target_url) as target, console.progress() as progress:
             found = copy_log(
                 source, target, lambda done, of: progress.show("copy", f"{done} of {counted(of, 'episode')}")
             )

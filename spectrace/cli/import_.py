@@ -13,7 +13,7 @@ from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url, settings_here
 from spectrace.errors import UsageError
 from spectrace.interchange.tau2 import Imported, import_file
-from spectrace.store.sql import open_store
+from spectrace.store.filling import filling
 
 _COLUMNS = (Column("episode"), Column("task"), Column("state", flex=30))
 
@@ -37,25 +37,21 @@ def tau2(
     settings = settings_here()
     done: list[tuple[str, Imported]] = []
     refused: list[str] = []
-    store = open_store(database_url(db, settings))
-    try:
-        with console.progress() as progress:
-            for file in files:
-                label = Path(file).name
-                try:
-                    found = import_file(
-                        file,
-                        store,
-                        project=project or settings.project,
-                        run=name,
-                        progress=lambda n, of, label=label: progress.show("import", f"{label}  {n} of {of}"),  # type: ignore[misc]
-                    )
-                except UsageError as error:
-                    refused.append(str(error))
-                    continue
-                done.extend((file, one) for one in found)
-    finally:
-        store.close()
+    with filling(database_url(db, settings)) as store, console.progress() as progress:
+        for file in files:
+            label = Path(file).name
+            try:
+                found = import_file(
+                    file,
+                    store,
+                    project=project or settings.project,
+                    run=name,
+                    progress=lambda n, of, label=label: progress.show("import", f"{label}  {n} of {of}"),  # type: ignore[misc]
+                )
+            except UsageError as error:
+                refused.append(str(error))
+                continue
+            done.extend((file, one) for one in found)
     if as_json:
         document.write("import", [_item(file, one) for file, one in done])
     else:

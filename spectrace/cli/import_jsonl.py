@@ -11,7 +11,8 @@ from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
 from spectrace.errors import SpectraceError
 from spectrace.interchange.jsonl_import import REFUSED, ImportedFile, ImportedLines, import_jsonl
-from spectrace.store.sql import SqlEventStore, open_store
+from spectrace.store.filling import filling
+from spectrace.store.sql import SqlEventStore
 
 _COLUMNS = (
     Column("episode"),
@@ -30,11 +31,8 @@ _COLUMNS = (
 @click.pass_context
 def jsonl(ctx: click.Context, files: Sequence[str], db: str | None, *, salvage: bool, as_json: bool) -> None:
     """Import files that `export jsonl` wrote, byte for byte; a cut end is dropped and said, other damage refused."""
-    store = open_store(database_url(db))
-    try:
+    with filling(database_url(db)) as store:
         done, errors = _imported(files, store, salvage=salvage)
-    finally:
-        store.close()
     if as_json:
         document.write("import", [_item(file, found, one) for file, found in done for one in found.episodes])
     else:

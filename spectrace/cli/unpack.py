@@ -9,7 +9,7 @@ from spectrace.cli.console import Column, arrival_span
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
 from spectrace.store.bundle_reader import Bundle
-from spectrace.store.sql import open_store
+from spectrace.store.filling import filling
 from spectrace.store.unpacking import Unpacked, unpack
 from spectrace.store.zip_members import LIMITS, Limits
 
@@ -33,17 +33,13 @@ def command(ctx: click.Context, bundle: Path, max_gib: int, db: str | None, *, a
     """Store a bundle's episodes, byte for byte, after all of it was verified."""
     limits = Limits(bytes=max_gib << _GIB)
     Bundle(bundle, limits).close()  # refuses what is none, before a database is made for it
-    store = open_store(database_url(db))
-    try:
-        with console.progress() as progress:
-            found = unpack(
-                bundle,
-                store,
-                limits=limits,
-                progress=lambda done, of: progress.show("unpack", f"{bundle.name}  {done} of {of}"),
-            )
-    finally:
-        store.close()
+    with filling(database_url(db)) as store, console.progress() as progress:
+        found = unpack(
+            bundle,
+            store,
+            limits=limits,
+            progress=lambda done, of: progress.show("unpack", f"{bundle.name}  {done} of {of}"),
+        )
     if as_json:
         document.write("unpack", _items(found))
     else:

@@ -166,7 +166,7 @@ def _is_damaged(target: Path) -> bool:
 
 def _epoch(target: Path) -> EpochHead | None:
     """Return the administrative log's head, having made sure that nobody else has the file open."""
-    engine = sa.create_engine("sqlite://", creator=lambda: _alone(target), poolclass=sa.NullPool)
+    engine = sa.create_engine("sqlite://", creator=lambda: alone(target), poolclass=sa.NullPool)
     try:
         with engine.connect() as connection:
             epoch = admin.current(connection)
@@ -181,7 +181,7 @@ def _epoch(target: Path) -> EpochHead | None:
     return epoch.told if epoch is not None else None
 
 
-def _alone(path: Path) -> sqlite3.Connection:
+def alone(path: Path) -> sqlite3.Connection:
     """Open the file as its only user; closing it folds the write-ahead log in."""
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode=rw", uri=True, timeout=_PATIENCE_S, isolation_level=None

@@ -99,3 +99,10 @@ def test_a_bundle_that_is_missing_is_not_made_by_a_run(line):
 
     assert "there is no bundle" in said
     assert "spectrace run" not in said
+
+
+def test_a_copy_that_fails_at_once_leaves_no_empty_log(line, episode, tmp_path, monkeypatch):
+    monkeypatch.setattr("spectrace.store.copying._copy_dictionaries", stopped)
+    line("db", "copy", "b.db")
+
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("b.db")] == []

@@ -43,3 +43,10 @@ def test_a_file_that_is_no_result_file_is_refused_and_the_others_are_not_held_up
 
 def test_files_are_asked_for(line):
     assert line("import", "tau2").exit_code == 2
+
+
+def test_a_file_that_is_refused_leaves_no_empty_log(line, tmp_path):
+    (tmp_path / "bad.json").write_text("{")
+    code = line("import", "tau2", "bad.json").exit_code
+
+    assert (code, [path.name for path in tmp_path.iterdir()]) == (2, ["bad.json"])

@@ -54,3 +54,10 @@ def test_a_refused_file_does_not_hold_up_the_others(line, exported, tmp_path):
     result = line("import", "jsonl", "zero.jsonl", "missing.jsonl", "a.jsonl", "--db", "b.db")
 
     assert (result.exit_code, result.stderr.count("Error: "), "stored" in result.stdout) == (2, 2, True)
+
+
+def test_a_file_that_is_refused_leaves_no_empty_log(line, tmp_path):
+    (tmp_path / "bad.jsonl").write_text("{}")
+    code = line("import", "jsonl", "bad.jsonl").exit_code
+
+    assert (code, [path.name for path in tmp_path.iterdir()]) == (2, ["bad.jsonl"])

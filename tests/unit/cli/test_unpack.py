@@ -110,3 +110,14 @@ def test_what_is_no_bundle_is_refused_and_makes_no_database(line, episode, tmp_p
 
 def test_a_bundle_above_the_limit_is_refused(line, bundle):
     assert line("unpack", bundle, "--db", "b.db", "--max-gib", "0").exit_code == 2
+
+
+def test_a_bundle_that_is_refused_leaves_no_empty_log(line, episode, bundle, tmp_path):
+    with zipfile.ZipFile(bundle) as whole, zipfile.ZipFile("altered.zip", "w") as altered:
+        for name in whole.namelist():
+            data = whole.read(name)
+            altered.writestr(name, data.replace(b"shop", b"stop") if name.startswith("episodes/") else data)
+    result = line("unpack", "altered.zip", "--db", "b.db")
+
+    assert (result.exit_code, "Nothing of it was stored" in result.stderr.replace("\n", " ")) == (2, True)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("b.db")] == []
