@@ -51,6 +51,7 @@ SLOW = [
     "db check",
     "db stats",
     "db upgrade --dry-run",
+    "db copy copy.db",
 ]
 
 
