@@ -85,10 +85,10 @@ def _ended(found: Listed) -> EpisodeEnded | None:
 
 def _counted(store: EventStore, episode: str) -> Totals:
     """Count what an episode without an end has done so far."""
-    if isinstance(store, SqlEventStore):
-        return totals_so_far(store.database, store.log.number(episode))
     totals = Totals()
     try:
+        if isinstance(store, SqlEventStore):
+            return totals_so_far(store.database, store.log.number(episode))
         for event in store.read(episode, prompts=False):
             totals = tally(totals, event.body)
     except StoreError:  # as far as it can be read; `verify` says what is wrong

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import IO, ParamSpec, Self, TypeVar, cast
 
-from spectrace.audit.integrity import Verifier, VerifyResult, whole_blobs
-from spectrace.errors import StoreError
+from spectrace.audit.integrity import INVALID, Verifier, VerifyResult, whole_blobs
+from spectrace.errors import EpisodeNotFound, StoreError
 from spectrace.store.database import Database, parse_url
 from spectrace.store.log import BlobRange
+from spectrace.store.names import is_episode_id
 from spectrace.store.sql import SqlEventStore
 
 P = ParamSpec("P")
@@ -76,7 +77,15 @@ class Worker:
                 self._verifier.know(digests)
                 return []
             case Episodes(names):
-                return [self._verifier.verify(name) for name in names]
+                return [self._verified(name) for name in names]
+
+    def _verified(self, name: str) -> VerifyResult:
+        try:
+            return self._verifier.verify(name)
+        except EpisodeNotFound:
+            if is_episode_id(name):
+                raise
+            return VerifyResult(name, INVALID, 0, None, None, "its row holds this where an episode's id belongs")
 
 
 class Helper:

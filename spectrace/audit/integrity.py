@@ -278,9 +278,11 @@ def _broken(expected: int, link: bytes, event: Link) -> tuple[_Broken | None, by
         return _Broken(f"event {seq} ({type_}) holds no bytes where its body or salt belongs"), link
     if chain == stored:
         return None, chain
+    if type(stored) is not bytes:
+        return _Broken(f"event {seq} ({type_}) holds no bytes where its link belongs"), link
     said = (
         f"event {seq} ({type_}) is not the one that was recorded: its bytes give the link {chain.hex()[:16]}, "
-        f"the chain has {bytes(stored).hex()[:16]}"
+        f"the chain has {stored.hex()[:16]}"
     )
     return _Broken(said), link
 

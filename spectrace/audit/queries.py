@@ -193,9 +193,8 @@ class Reader:
             return []
         try:
             return self._why(episode, seq, events)
-        except (LookupError, ValueError):  # an event that it is made from is among the lost
-            if not lost:
-                raise
+        except StoreError as error:
+            _no_account(episode, lost, error)
             return []
 
     def _why(self, episode: str, seq: int | None, events: Sequence[Event]) -> list[WhyItem]:
@@ -275,12 +274,10 @@ class Reader:
                     yield deed
 
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
-        events = self._told(episode, lost)
         try:
-            return deeds(events)
-        except (LookupError, ValueError):  # an event that it is made from is among the lost
-            if not lost:
-                raise
+            return deeds(self._told(episode, lost))
+        except StoreError as error:
+            _no_account(episode, lost, error)
             return []
 
     def _counted(self, one: EpisodeSummary, lost: list[Unread] | None) -> list[WhyItem]:
@@ -313,6 +310,14 @@ class Reader:
         if found is None or found.seq != seq:
             raise UsageError(f"episode {episode} has the events 0 to {row.events - 1}, not {seq}.")
         return found
+
+
+def _no_account(episode: str, lost: list[Unread] | None, error: StoreError) -> None:
+    """Tell `lost` of events that make no account, unless it knows of some that are missing; without it, raise."""
+    if lost is None:
+        raise error
+    if all(one.episode != episode for one in lost):
+        lost.append(Unread(episode, None, str(error)))
 
 
 def _rejection_key(by: str, one: EpisodeSummary, item: WhyItem) -> str:

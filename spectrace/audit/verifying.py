@@ -8,11 +8,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
-import sqlalchemy as sa
-
 from spectrace.audit.helpers import Crew, Episodes, Texts
 from spectrace.audit.integrity import KNOWN_BLOBS, Verifier, VerifyResult
-from spectrace.store import tables
 from spectrace.store.listing import Listable
 from spectrace.store.sql import SqlEventStore
 
@@ -44,7 +41,7 @@ def _results(store: Listable, episodes: Sequence[str], jobs: int) -> Iterator[Ve
     if not isinstance(store, SqlEventStore):
         yield from map(Verifier(store).verify, episodes)
         return
-    events = _events(store)
+    events = store.log.sizes()
     tasks, asked = _tasks(episodes, events), sum(events.get(episode, 0) for episode in episodes)
     with Crew(store, helpers=min(jobs, len(tasks)) - 1 if asked >= SHARED_EVENTS else 0) as crew:
         if 2 * asked > sum(events.values()):
@@ -53,13 +50,6 @@ def _results(store: Listable, episodes: Sequence[str], jobs: int) -> Iterator[Ve
             crew.know([name for found in crew.done(ranges) for name in cast("list[bytes]", found)])
         for results in crew.done([Episodes(task) for task in tasks]):
             yield from cast("list[VerifyResult]", results)
-
-
-def _events(store: SqlEventStore) -> Mapping[str, int]:
-    """Return how many events each episode has by its own row."""
-    query = sa.select(tables.episodes.c.episode, tables.episodes.c.events)
-    with store.database.reading() as connection:
-        return {episode: events for episode, events in connection.execute(query)}  # noqa: C416 - rows are no pairs to mypy
 
 
 def _tasks(episodes: Sequence[str], events: Mapping[str, int]) -> list[list[str]]:

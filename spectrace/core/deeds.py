@@ -24,7 +24,7 @@ from spectrace.core.events import (
     VerdictGiven,
 )
 from spectrace.core.types import Action, Call, Effect, Finish, Reply
-from spectrace.core.versions import require_readable
+from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,16 @@ class Deed:
 
 
 def deeds(events: Iterable[Event]) -> list[Deed]:
-    """Return an episode's deeds of every effect, in the order drafted or asked. Raises NewerSchema (see `versions`)."""
+    """Return an episode's deeds of every effect, in the order drafted or asked.
+
+    Raises NewerSchema, and StoreError for an event that cannot have followed those before it (see `versions`).
+    """
     ledger = _Ledger()
     for event in events:
-        _apply(ledger, event)
+        try:
+            _apply(ledger, event)
+        except IMPOSSIBLE as error:
+            raise impossible(event, error) from error
     return list(ledger.deeds.values())
 
 

@@ -27,7 +27,7 @@ from spectrace.core.events import (
     VerdictGiven,
 )
 from spectrace.core.types import Action, Effect, History, Observation, Step, Verdict
-from spectrace.core.versions import require_readable
+from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
 
 
 @dataclass(slots=True, eq=False)
@@ -140,7 +140,10 @@ class Episode:
 
 
 def fold(events: Iterable[Event]) -> Episode:
-    """Return the episode that the events tell; the first must be episode.started. Raises NewerSchema."""
+    """Return the episode that the events tell; the first must be episode.started.
+
+    Raises NewerSchema, and StoreError for an event that cannot have followed those before it.
+    """
     iterator = iter(events)
     first = next(iterator, None)
     if first is not None:
@@ -150,7 +153,10 @@ def fold(events: Iterable[Event]) -> Episode:
         raise ValueError(msg)
     episode = Episode(first.episode, first.body, first.at, events=1, last_at=first.at)
     for event in iterator:
-        apply(episode, event)
+        try:
+            apply(episode, event)
+        except IMPOSSIBLE as error:
+            raise impossible(event, error) from error
     return episode
 
 

@@ -33,8 +33,8 @@ _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
     format=zstandard.FORMAT_ZSTD1_MAGICLESS,
     write_dict_id=False,  # the codec names it: 4 bytes a frame
 )
-_DAMAGE = (zstandard.ZstdError, MemoryError)
-"""What unpacking raises: a damaged frame may claim any length."""
+_DAMAGE = (zstandard.ZstdError, MemoryError, TypeError)
+"""What unpacking raises: a damaged frame may claim any length, and SQLite holds whatever it is given, numbers too."""
 _PER_THREAD = threading.local()
 
 
@@ -62,32 +62,35 @@ def pack_blob(data: bytes) -> tuple[int, bytes]:
 
 def unpack(codec: int, data: bytes) -> bytes:
     """Return the bytes that were packed."""
-    if codec == RAW:
-        return data
     try:
-        return _decompressor(codec).decompress(data)
+        return _raw(data) if codec == RAW else _decompressor(codec).decompress(data)
     except _DAMAGE as error:
         raise _damaged(codec, error) from error
 
 
 def unpack_all(codec: int, packed: Iterable[bytes]) -> list[bytes]:
     """Return the bytes of many that were packed alike: looking up how, for each, costs a tenth of it."""
-    if codec == RAW:
-        return list(packed)
     try:
-        return list(map(_decompressor(codec).decompress, packed))
+        return list(map(_raw if codec == RAW else _decompressor(codec).decompress, packed))
     except _DAMAGE as error:
         raise _damaged(codec, error) from error
 
 
 def unpack_head(codec: int, data: bytes, size: int) -> bytes:
     """Return the first bytes of what was packed; `data` may be cut off behind them."""
-    if codec == RAW:
-        return data[:size]
     try:
+        if codec == RAW:
+            return _raw(data)[:size]
         return _decompressor(codec).stream_reader(data).read(size)
     except _DAMAGE as error:
         raise _damaged(codec, error) from error
+
+
+def _raw(data: bytes) -> bytes:
+    if type(data) is not bytes:
+        msg = f"{type(data).__name__} is where bytes belong"
+        raise TypeError(msg)
+    return data
 
 
 def _damaged(codec: int, error: Exception) -> StoreError:

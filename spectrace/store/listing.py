@@ -4,16 +4,14 @@ Reading whole episodes to list them would cost their length; two rows each cost 
 fetched once for a page of episodes: prompts and policies are the same in most of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
-
-import sqlalchemy as sa
 
 from spectrace.core.events import EpisodeEnded, Event
 from spectrace.errors import StoreError
-from spectrace.store import tables
+from spectrace.store.columns import MOST
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.reader import EpisodeReader
@@ -37,15 +35,19 @@ class Listed:
 
 
 def listed(store: Listable, *, since: int | None = None, until: int | None = None) -> Iterator[Listed]:
-    """Yield the episodes that started in [since, until), newest first; times are UTC microseconds."""
-    low, high = since if since is not None else 0, until if until is not None else 1 << 62
+    """Yield the episodes that started in [since, until), newest first; times are UTC microseconds.
+
+    Nothing guards an episode's row. One whose time is none comes first, with the time of its first event.
+    """
+    low, high = -MOST if since is None else since, MOST if until is None else until
     if isinstance(store, MemoryEventStore):
         yield from _from_memory(store, low, high)
         return
-    before: tuple[int, int] = (high, 0)
-    while page := _page(store, low, before):
-        yield from _with_ends(store, page)
-        before = (page[-1].started_at, page[-1].number)
+    for found in _paged(store, _without_time):
+        at = found.row.started_at if found.first is None else found.first.at
+        if found.first is None or low <= at < high:
+            yield replace(found, row=replace(found.row, started_at=at))
+    yield from _paged(store, partial(_in_time, max(low, -MOST), min(high, MOST)))
 
 
 def _from_memory(store: MemoryEventStore, low: int, high: int) -> Iterator[Listed]:
@@ -56,35 +58,35 @@ def _from_memory(store: MemoryEventStore, low: int, high: int) -> Iterator[Liste
             yield Listed(row, events[0], events[-1] if events[-1].type == EpisodeEnded.TYPE else None)
 
 
-def _page(store: SqlEventStore, low: int, before: tuple[int, int]) -> "Sequence[sa.Row[Any]]":
+def _paged(store: SqlEventStore, page_after: Callable[[SqlEventStore, Any], list[Any]]) -> Iterator[Listed]:
+    last = None
+    while page := page_after(store, last):
+        yield from _with_ends(store, page)
+        last = page[-1]
+
+
+def _without_time(store: SqlEventStore, last: Any) -> list[Any]:
+    """Return the next page of rows whose time is none: SQLite has texts and bytes behind all numbers."""
+    before = (1 << 63) - 1 if last is None else last.number
+    where = f"(started_at < ? OR started_at >= ?) AND number > 0 AND number < ? ORDER BY number DESC LIMIT {_PAGE}"
+    return store.log.episodes(where, (-MOST, MOST, before))
+
+
+def _in_time(low: int, high: int, store: SqlEventStore, last: Any) -> list[Any]:
     """Return the next page of rows: those older than the last one shown, in the order of the table's index."""
-    started_at, number = tables.episodes.c.started_at, tables.episodes.c.number
-    older = sa.or_(started_at < before[0], sa.and_(started_at == before[0], number < before[1]))
-    query = tables.episodes.select().where(older, started_at >= low, number > 0)
-    with store.database.reading() as connection:
-        return connection.execute(query.order_by(started_at.desc(), number.desc()).limit(_PAGE)).all()
+    at, number = (high, 0) if last is None else (last.started_at, last.number)
+    where = "(started_at < ? OR (started_at = ? AND number < ?)) AND started_at >= ? AND number > 0"
+    return store.log.episodes(f"{where} ORDER BY started_at DESC, number DESC LIMIT {_PAGE}", (at, at, number, low))
 
 
-def _with_ends(store: SqlEventStore, page: "Sequence[sa.Row[Any]]") -> Iterator[Listed]:
+def _with_ends(store: SqlEventStore, page: Sequence[Any]) -> Iterator[Listed]:
     blobs = _Cache(store)
-    rows = _rows(store, {key(found.number, seq) for found in page for seq in (0, max(0, found.events - 1))})
-    for found in page:
-        first, last = rows.get(key(found.number, 0)), rows.get(key(found.number, max(0, found.events - 1)))
+    ends = [(found, store.episode_row(found)) for found in page]
+    rows = store.log.at({key(found.number, seq) for found, row in ends for seq in (0, max(0, row.events - 1))})
+    for found, row in ends:
+        first, last = rows.get(key(found.number, 0)), rows.get(key(found.number, max(0, row.events - 1)))
         ended = last if last is not None and last.type == EpisodeEnded.TYPE else None
-        yield Listed(
-            store.episode_row(found), _decoded(found.episode, first, blobs), _decoded(found.episode, ended, blobs)
-        )
-
-
-def _rows(store: SqlEventStore, keys: set[int]) -> dict[int, Row]:
-    """Return rows by key; those that cannot be unpacked are left out."""
-    query = tables.events.select().where(tables.events.c.key.in_(sorted(keys)))
-    with store.database.reading() as connection:
-        rows: dict[int, Row] = {}
-        for row in connection.execute(query).all():
-            with suppress(StoreError):
-                rows[row.key] = store.log.row(connection, row)
-    return rows
+        yield Listed(row, _decoded(row.episode, first, blobs), _decoded(row.episode, ended, blobs))
 
 
 def _decoded(episode: str, row: Row | None, blobs: "_Cache") -> Event | None:

@@ -5,8 +5,10 @@ between batches. What is asked decides what is read: `parsed` fetches no text ou
 in their places, both as plain JSON; `batches` are the rows that typed events and the chain are made from.
 """
 
+import sqlite3
 from collections import namedtuple
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -16,6 +18,7 @@ from spectrace.errors import EpisodeNotFound, NewerSchema, StoreError
 from spectrace.store import heads, tables
 from spectrace.store.blobs import digest_bytes
 from spectrace.store.codec import Lifted
+from spectrace.store.columns import refuse_odd, whole_number, with_broken_texts
 from spectrace.store.compression import unpack, unpack_all
 from spectrace.store.database import Database, shown
 from spectrace.store.decoding import parse_all
@@ -31,8 +34,11 @@ _BATCH = 500
 _LINKS = 2_000
 """Rows at once where whole episodes are hashed."""
 _BEYOND = SEQ_MASK + 1
+_MOST_NUMBER = (1 << 62 - tables.SEQ_BITS) - 1
+"""Keys have 64 bits."""
 _Episode = namedtuple("_Episode", [column.name for column in tables.episodes.columns])  # type: ignore[misc] # noqa: PYI024 - made of the table
-_EPISODE = f"SELECT {', '.join(_Episode._fields)} FROM episodes WHERE episode = ?"  # noqa: S608 - our own names
+_EPISODES = f"SELECT {', '.join(_Episode._fields)} FROM episodes WHERE "  # noqa: S608 - our own names
+_EPISODE = f"{_EPISODES}episode = ?"
 _ROW = "key, type, tool, lane, version, at, effect, authority, outcome, codec, payload, salt, link"
 _ROWS = f"SELECT {_ROW} FROM events WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"  # noqa: S608 - our own names
 _FIRST = f"(SELECT number FROM episodes WHERE episode = ?) * {_BEYOND} + ?"  # noqa: S608 - as above
@@ -79,6 +85,17 @@ class LogReader:
         if not found:
             raise self._not_found(episode)
         return _Episode(*found[0])
+
+    def episodes(self, where: str, values: tuple[object, ...]) -> list[Any]:
+        """Return rows of `episodes`; `where` has a ? for each value. What SQLite holds in them may be anything."""
+        with self._database.reading() as connection:
+            return [_Episode(*row) for row in self._ask(connection, _EPISODES + where, values)]
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many events each episode has by its own row."""
+        with self._database.reading() as connection:
+            found = self._ask(connection, "SELECT episode, events FROM episodes", ())
+        return {str(episode): whole_number(events, _BEYOND) for episode, events in found}
 
     def number(self, episode: str) -> int:
         """Return an episode's number in this database."""
@@ -192,8 +209,22 @@ class LogReader:
                 return
             beyond = found[-1][0]
 
-    def row(self, connection: sa.Connection, row: Sequence[Any]) -> Row:
+    def at(self, keys: Iterable[int]) -> dict[int, Row]:
+        """Return the rows that have these keys; those that cannot be read are left out."""
+        rows: dict[int, Row] = {}
+        wanted = sorted(key_ for key_ in keys if abs(key_) <= key(_MOST_NUMBER, SEQ_MASK))
+        with self._database.reading() as connection:
+            for first in range(0, len(wanted), _BATCH):
+                some = tuple(wanted[first : first + _BATCH])
+                marks = ", ".join("?" * len(some))
+                for row in self._ask(connection, f"SELECT {_ROW} FROM events WHERE key IN ({marks})", some):  # noqa: S608 - our own names
+                    with suppress(StoreError):
+                        rows[row[0]] = self._row(connection, row)
+        return rows
+
+    def _row(self, connection: sa.Connection, row: Sequence[Any]) -> Row:
         """Return a row of `events`, all its columns in their order, with its names spelled out, its body unpacked."""
+        refuse_odd((row,))
         key_, type_, tool, lane, version, at, effect, authority, outcome, codec, payload, salt, link = row
         return Row(
             key_ & SEQ_MASK,
@@ -240,12 +271,13 @@ class LogReader:
             rows: list[Row] = []
             for row in found:
                 try:
-                    rows.append(self.row(connection, row))
+                    rows.append(self._row(connection, row))
                 except StoreError as error:
                     return rows, unreadable(self._named(connection, row[0]), row[0] & SEQ_MASK, error)
             return rows, None
 
     def _rows(self, connection: sa.Connection, found: _Found) -> list[Row]:
+        refuse_odd(found)
         types, tools = self._spelled(connection, found)
         bodies, new = _bodies(found, 9), tuple.__new__  # half the time of NamedTuple's own
         return [
@@ -297,6 +329,8 @@ class LogReader:
         try:
             cursor.execute(text, values)
             return cursor.fetchall()
+        except sqlite3.OperationalError as error:
+            return with_broken_texts(connection, error, text, values)
         finally:
             cursor.close()
 
@@ -304,7 +338,10 @@ class LogReader:
         found = self._ask(connection, "SELECT number FROM episodes WHERE episode = ?", (episode,))
         if not found:
             raise self._not_found(episode)
-        return int(found[0][0])
+        number = int(found[0][0])
+        if abs(number) > _MOST_NUMBER:
+            raise Damage(f"episode {episode} has the number {number}, which none can have: its row was altered.")
+        return number
 
     def _keys(self, number: int, start: int, stop: int) -> tuple[int, int]:
         """Return the first key, and the first beyond."""

@@ -23,6 +23,11 @@ def check_episode_id(episode: str) -> None:
         )
 
 
+def is_episode_id(text: str) -> bool:
+    """Whether an episode may have that id."""
+    return _EPISODE.fullmatch(text) is not None
+
+
 def check_run_id(episode: str) -> None:
     """Refuse an id that no run may have; it would pass for the administrative log."""
     check_episode_id(episode)

@@ -21,6 +21,7 @@ from spectrace.errors import Conflict, StoreError, UsageError
 from spectrace.store import migrate, projections, tables
 from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder
+from spectrace.store.columns import whole_number
 from spectrace.store.commits import ROWS, Append, CommitQueue, taken
 from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import CHECKPOINT_BYTES, Database, parse_url
@@ -31,7 +32,7 @@ from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_fou
 from spectrace.store.process import Process, is_dead, this_process
 from spectrace.store.reader import EpisodeReader, advised
 from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salts
-from spectrace.store.statements import Statements, key
+from spectrace.store.statements import SEQ_MASK, Statements, key
 
 LEASE_US = 60_000_000
 """Renewed every 10 s by the driver and by every append; a writer silent for six renewals is taken for dead."""
@@ -189,24 +190,26 @@ class SqlEventStore:
         return self.episode_row(self.log.episode(episode))
 
     def episode_row(self, row: "sa.Row[Any]") -> EpisodeRow:
-        """Return what a row of `episodes` says, its state as of now."""
+        """Return what a row of `episodes` says, its state as of now; in place of what cannot be, what fits no chain."""
         return EpisodeRow(
-            episode=row.episode,
+            episode=str(row.episode),
             state=self.state(row),
-            started_at=row.started_at,
-            ended_at=row.ended_at,
-            events=row.events,
-            head=row.head,
-            writer_host=row.writer_host,
-            writer_pid=row.writer_pid,
+            started_at=whole_number(row.started_at),
+            ended_at=None if row.ended_at is None else whole_number(row.ended_at),
+            events=whole_number(row.events, SEQ_MASK + 1),
+            head=row.head if type(row.head) is bytes else b"",
+            writer_host=str(row.writer_host),
+            writer_pid=whole_number(row.writer_pid),
         )
 
     def state(self, row: "sa.Row[Any]") -> str:
         """Return running, interrupted or ended for a row of `episodes`."""
         if row.ended_at is not None:
             return "ended"
-        writer = Process(row.writer_host, row.writer_pid, row.writer_started)
-        return "interrupted" if row.lease_until < self.now() or is_dead(writer, self._process) else "running"
+        writer = Process(str(row.writer_host), whole_number(row.writer_pid), str(row.writer_started))
+        return (
+            "interrupted" if whole_number(row.lease_until) < self.now() or is_dead(writer, self._process) else "running"
+        )
 
     def read(self, episode: str, start: int = 0, stop: int = FULL_EPISODE, *, prompts: bool = True) -> Iterator[Event]:
         """Yield the events from `start` on and before `stop`, decoded and upcast, every text resolved."""

@@ -113,3 +113,23 @@ def test_a_ledger_that_lacks_a_draft_is_not_called_empty(line, episode):
 
     assert (result.exit_code, "No action is on the ledger" in result.stdout) == (3, False)
     assert f"event 5 of {episode} is missing" in result.stderr
+
+
+SWAPPED = (
+    "UPDATE events SET key = key + (1 << 19) WHERE key = (1 << 20) + 5",
+    "UPDATE events SET key = key - 1 WHERE key = (1 << 20) + 6",
+    "UPDATE events SET key = key + 1 - (1 << 19) WHERE key = (1 << 20) + (1 << 19) + 5",
+)
+
+
+def test_events_in_an_order_that_cannot_have_been_are_named_and_the_ledger_goes_on(line, episode):
+    store = open_store("spectrace.db")
+    sound = recorded(store)
+    store.close()
+    for statement in SWAPPED:
+        damage("spectrace.db", statement)
+    result = line("audit", "actions", "--json")
+
+    assert result.exit_code == 3
+    assert {item["episode"] for item in json.loads(result.stdout)["items"]} == {sound}
+    assert f"event 5 (action.held) of {episode} does not follow from the events before it" in result.stderr

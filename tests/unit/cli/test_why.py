@@ -46,6 +46,8 @@ def test_an_event_outside_every_segment_is_refused(line, episode):
         "DELETE FROM events WHERE (key & 1048575) = 10",
         "DELETE FROM events WHERE (key & 1048575) = 5",
         "DELETE FROM events",
+        "UPDATE events SET effect = 'both' WHERE (key & 1048575) = 5",
+        "UPDATE events SET at = 9223372036854775807 WHERE (key & 1048575) = 5",
     ],
 )
 def test_a_rejection_that_cannot_be_read_is_not_denied(line, episode, loss):

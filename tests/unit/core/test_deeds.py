@@ -2,11 +2,14 @@
 
 import asyncio
 
+import pytest
+
 from spectrace.core.deeds import changes_state, deeds
 from spectrace.core.events import ActCompleted
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Finish
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
+from spectrace.errors import StoreError
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import record
 from spectrace.store.memory import MemoryEventStore
@@ -67,3 +70,13 @@ def test_a_read_that_changed_the_state_is_in_the_ledger_as_the_read_that_was_dec
 
     assert (peeked.effect_declared, peeked.effect_by, peeked.authority) == ("read", "declared", "unreviewed")
     assert changes_state(peeked)
+
+
+def test_an_action_that_is_held_before_it_was_drafted_is_named():
+    events = recorded_events()
+    held = next(event.seq for event in events if event.type == "action.held")
+    drafted = held - 1
+    swapped = [*events[:drafted], events[held], events[drafted], *events[held + 1 :]]
+
+    with pytest.raises(StoreError, match=rf"event {held} \(action.held\) of .* does not follow from the events before"):
+        deeds(swapped)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import EpisodeEnded, GenerateRequested, SegmentClosed, SegmentCommitted, Unknown
+from spectrace.core.events import EpisodeEnded, GenerateRequested, SegmentClosed, SegmentCommitted, StepDrafted, Unknown
 from spectrace.core.fold import fold
 from spectrace.core.types import Call
-from spectrace.errors import NewerSchema
+from spectrace.errors import NewerSchema, StoreError
 from tests.episodes import CANCEL, DONE, FIND, READ, STRONG, WEAK, call, recorded_events
 from tests.playbook import accept, reject
 
@@ -106,3 +106,12 @@ def test_a_step_that_was_never_sent_shows_why_as_its_observation():
 
     assert first.objection.startswith("no tool is named 'fly'")
     assert first.step.observation.error
+
+
+def test_an_effect_that_there_is_not_is_named_with_its_event():
+    events = recorded_events()
+    at = next(event.seq for event in events if isinstance(event.body, StepDrafted))
+    events[at] = replace(events[at], body=replace(events[at].body, effect="both"))
+
+    with pytest.raises(StoreError, match=rf"event {at} \(step.drafted\) of .* does not follow .*'both'"):
+        fold(events)

@@ -1,12 +1,14 @@
 import sqlite3
 
 import pytest
+import sqlalchemy as sa
 
 from spectrace.core.events import EpisodeEnded, EpisodeStarted
-from spectrace.store import listing
+from spectrace.store import listing, tables
 from spectrace.store.event_store import Pending
 from spectrace.store.listing import listed
 from spectrace.store.samples import sample_episode
+from spectrace.store.sql import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -78,8 +80,6 @@ def test_pages_join_without_a_gap_also_within_one_microsecond(open_event_store, 
 
 
 def test_an_episode_that_cannot_be_read_is_listed_all_the_same(tmp_path):
-    from spectrace.store.sql import open_store
-
     store = open_store(str(tmp_path / "log.db"))
     fill(store, "a", "b")
     store.close()
@@ -95,3 +95,21 @@ def test_an_episode_that_cannot_be_read_is_listed_all_the_same(tmp_path):
     store.close()
 
     assert found == [("b", None, False), ("a", None, False)]
+
+
+@pytest.mark.parametrize("value", [(1 << 63) - 1, -(5 * 10**18)])
+def test_a_time_that_is_none_hides_no_episode_and_its_first_event_tells_another(database_url, monkeypatch, value):
+    monkeypatch.setattr(listing, "_PAGE", 2)
+    store = open_store(database_url)
+    fill(store, "a", "b", "c", "d", "e")
+    with store.database.writing(durable=True) as connection:
+        connection.execute(sa.update(tables.episodes).where(tables.episodes.c.number <= 3).values(started_at=value))
+    found = [(one.row.episode, one.row.started_at) for one in listed(store)]
+    since = [one.row.episode for one in listed(store, since=2_000_000, until=5_000_000)]
+    store.close()
+
+    assert found == [
+        (name, number * 1_000_000)
+        for name, number in (*zip("cba", (3, 2, 1), strict=True), *zip("ed", (5, 4), strict=True))
+    ]
+    assert since == ["c", "b", "d"]
