@@ -72,7 +72,7 @@ def test_a_stream_that_the_caller_closed_changes_nothing_but_what_is_said(spectr
     done = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m spectrace verify --all {closed}'],
         cwd=spectrace.directory,
-        env=spectrace.environment,
+        env={**spectrace.environment, "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
