@@ -52,9 +52,9 @@ def tau2(
                 refused.append(str(error))
                 continue
             done.extend((file, one) for one in found)
-    if as_json:
+    if as_json and (done or not refused):
         document.write("import", [_item(file, one) for file, one in done])
-    else:
+    elif done:
         _show([one for _, one in done])
     for reason in refused:
         console.say(f"Error: {reason}", style="error")

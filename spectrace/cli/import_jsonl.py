@@ -21,6 +21,7 @@ _COLUMNS = (
     Column("first bad", right=True, rank=1),
     Column("file", rank=2),
 )
+_INCOMPLETE = 3
 
 
 @click.command()
@@ -30,19 +31,22 @@ _COLUMNS = (
 @json_option
 @click.pass_context
 def jsonl(ctx: click.Context, files: Sequence[str], db: str | None, *, salvage: bool, as_json: bool) -> None:
-    """Import files that `export jsonl` wrote, byte for byte; a cut end is dropped and said, other damage refused."""
+    """Import files that `export jsonl` wrote, byte for byte; a cut end is dropped and said, other damage refused.
+
+    Exit 3 where something is damaged or lost, 1 where an episode is refused, 2 where a file is.
+    """
     with filling(database_url(db)) as store:
         done, errors = _imported(files, store, salvage=salvage)
-    if as_json:
+    if as_json and done:
         document.write("import", [_item(file, found, one) for file, found in done for one in found.episodes])
-    else:
+    elif done:
         _show(done)
     for file, found in done:
         _warn(file, found)
     for error in errors:
         console.say(f"Error: {error}", style="error")
     refused = any(one.result == REFUSED for _, found in done for one in found.episodes)
-    ctx.exit(2 if errors else 1 if refused else 0)
+    ctx.exit(2 if errors else 1 if refused else 0 if all(found.complete for _, found in done) else _INCOMPLETE)
 
 
 def _imported(

@@ -49,6 +49,11 @@ class ImportedFile:
     episodes: tuple[ImportedLines, ...]
     damage: tuple[Fault, ...]
 
+    @property
+    def complete(self) -> bool:
+        """Whether all that the file once held is here: nothing was damaged, nothing is lost."""
+        return not self.damage and all(one.result != LOST and not one.losses for one in self.episodes)
+
 
 def import_jsonl(
     path: Path, store: SqlEventStore, *, salvage: bool = False, progress: Progress | None = None
@@ -70,7 +75,7 @@ def import_jsonl(
                 new.append(arrival)
             if progress is not None:
                 progress(done, len(found.episodes))
-        named = found.first.episodes if found.first else ()
+        named = dict.fromkeys(found.first.episodes if found.first else ())
         episodes += [_lost(found, episode) for episode in named if episode not in found.episodes]
         if new:
             file.seek(0)
@@ -80,10 +85,10 @@ def import_jsonl(
 
 
 def _damaged(found: Scan) -> str:
-    more = f" and {len(found.faults) - 1} more like it" if len(found.faults) > 1 else ""
+    more = f" That is the first of {len(found.faults)} faults." if len(found.faults) > 1 else ""
     return (
-        f"{found.name} is damaged: {found.faults[0].detail.rstrip('.')}{more}. Nothing was imported. `--salvage` "
-        "imports what is whole in it and says what is lost."
+        f"{found.name} is damaged: {found.faults[0].detail}{more} Nothing was imported. `--salvage` imports what is "
+        "whole in it and says what is lost."
     )
 
 

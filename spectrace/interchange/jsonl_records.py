@@ -14,6 +14,7 @@ from spectrace.core.digest import digest
 from spectrace.core.events import MAX_SEQ
 from spectrace.errors import NewerSchema
 from spectrace.store.lines import Line, read_line
+from spectrace.store.names import is_episode_id
 from spectrace.store.rows import Damage
 
 FORMAT = "spectrace.jsonl.v1"
@@ -100,10 +101,10 @@ def _first(value: dict[str, object]) -> First:
 def _section(value: dict[str, object]) -> Section:
     match value:
         case {"episode": str(episode), "events": int(events), "head": str(head), "state": str(state)} if (
-            0 <= events <= MAX_SEQ + 1 and _HEX.fullmatch(head) and state in _STATES
+            is_episode_id(episode) and 0 <= events <= MAX_SEQ + 1 and _HEX.fullmatch(head) and state in _STATES
         ):
             return Section(episode, events, bytes.fromhex(head), state)
-    raise Damage("an episode's line needs `episode`, `events`, `head` (64 hex digits) and `state`")
+    raise Damage("an episode's line needs `episode` (an id), `events`, `head` (64 hex digits) and `state`")
 
 
 def _text(value: dict[str, object]) -> Text:

@@ -19,12 +19,14 @@ from spectrace.interchange.lost_writes import OpenWrites
 from spectrace.store.blobs import references
 from spectrace.store.decoding import parse
 from spectrace.store.lines import Chain, Line
+from spectrace.store.names import is_episode_id
 from spectrace.store.rows import Damage
 
 _TORN_HEADER = re.compile(
     rb'\{"header":"\[\\"(?P<episode>[^"\\]*)\\",(?P<seq>\d+),\\"(?P<lane>[^"\\]*)\\",\\"(?P<type>[^"\\]*)(?P<whole>\\")?'
 )
 
+_TORN_SECTION = re.compile(rb'\{"episode":"(?P<episode>[^"\\]*)"')
 
 _NOWHERE = Place(0, 0, 0)
 """Of what is missing: there is no line to name."""
@@ -122,7 +124,10 @@ def _described(line: Lines[Record]) -> str:
 
 
 def _take(found: Scan, line: Lines[Record]) -> None:
-    for piece in line.pieces:
+    glued = len(line.pieces) > 1 and not any(isinstance(piece, Torn) for piece in line.pieces)
+    for n, piece in enumerate(line.pieces):
+        if glued and n == 1:
+            _fault(found, piece.place, f"{len(line.pieces)} records on one line: line breaks between them are lost")
         match piece:
             case Torn():
                 found.faults.append(_torn(found, piece))
@@ -137,8 +142,13 @@ def _record(found: Scan, place: Place, record: Record) -> None:
     match record:
         case First():
             if found.first is not None or found.episodes or found.texts:
-                raise Damage("a second file begins here: split it there, and import the two one after the other")
+                raise Damage("a second file begins here: split the file there, and import each part")
             found.first = record
+            found.faults += [
+                Fault(place, f"the first line names {episode[:80]!r}, which no episode can be called", "", episode)
+                for episode in record.episodes
+                if not is_episode_id(episode)
+            ]
         case Section():
             if record.episode in found.episodes:
                 raise Damage(f"the episode {record.episode} begins a second time")
@@ -195,7 +205,8 @@ def _finish(found: Scan) -> None:
     """Compare what is there with what the first line and the episodes' lines said."""
     if found.first is None and not any(fault.place.line == 1 for fault in found.faults):
         found.faults.append(Fault(Place(1, 0, 0), "the first line, which names format and episodes, is missing"))
-    named = found.first.episodes if found.first is not None else tuple(found.episodes)
+    first = found.first.episodes if found.first is not None else tuple(found.episodes)
+    named = [episode for episode in dict.fromkeys(first) if is_episode_id(episode)]
     for episode in named:
         one = found.episodes.get(episode)
         after = [later for later in named[named.index(episode) + 1 :] if later in found.episodes]
@@ -239,7 +250,10 @@ def _gaps(one: Found, expected: int) -> Iterator[str]:
 
 def _torn(found: Scan, piece: Torn) -> Fault:
     current = found._current  # noqa: SLF001 - as above
-    return Fault(piece.place, piece.why, _said(piece.head), None if current is None else current.episode)
+    named = _TORN_HEADER.match(piece.head) or _TORN_SECTION.match(piece.head)
+    of = None if current is None else current.episode
+    episode = of if named is None else named["episode"].decode("utf-8", "replace")
+    return Fault(piece.place, piece.why.rstrip("."), _said(piece.head), episode)
 
 
 def _fault(found: Scan, place: Place, why: str) -> None:

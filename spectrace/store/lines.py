@@ -19,6 +19,7 @@ from spectrace.errors import StoreError
 from spectrace.store.blobs import INLINE_BYTES
 from spectrace.store.codec import Lifted
 from spectrace.store.event_store import StoredEvent
+from spectrace.store.names import is_episode_id
 from spectrace.store.rows import SALT_BYTES, Damage, Row
 
 MAX_LINE_BYTES = 256 << 20
@@ -137,7 +138,8 @@ def _row(header: str, body: bytes | None, salt: bytes | None, link: bytes) -> tu
         raise Damage(f"a header is an array of {_HEADER_FIELDS} values, found {header[:80]}.")
     episode, seq, lane, type_, version, at, *lifted = values
     wrong = (
-        [name for name, value in (("episode", episode), ("lane", lane), ("type", type_)) if not _is_word(value)]
+        ([] if isinstance(episode, str) and is_episode_id(episode) else ["episode"])
+        + [name for name, value in (("lane", lane), ("type", type_)) if not _is_word(value)]
         + [f"field {place}" for place, value in enumerate(lifted, 6) if value is not None and not _is_word(value)]
         + [
             name

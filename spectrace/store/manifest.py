@@ -14,8 +14,8 @@ import orjson
 
 from spectrace.core.digest import canonical
 from spectrace.core.events import MAX_SEQ
-from spectrace.errors import NewerSchema, UsageError
-from spectrace.store.names import check_episode_id
+from spectrace.errors import NewerSchema
+from spectrace.store.names import is_episode_id
 from spectrace.store.rows import Damage
 
 FORMAT = "spectrace.bundle.v1"
@@ -144,7 +144,7 @@ def _check_format(found: object) -> None:
 def _entry(value: object) -> Entry:
     ended_at = value.get("ended_at") if isinstance(value, dict) else None
     return Entry(
-        episode=_fitting(value, "episode", _is_episode),
+        episode=_fitting(value, "episode", is_episode_id),
         events=_count(value, "events", most=MAX_SEQ + 1),
         head=bytes.fromhex(_fitting(value, "head", _is_digest)),
         state=_fitting(value, "state", lambda state: state in _STATES),
@@ -155,14 +155,6 @@ def _entry(value: object) -> Entry:
 
 def _is_digest(text: str) -> bool:
     return _HEX.fullmatch(text) is not None
-
-
-def _is_episode(text: str) -> bool:
-    try:
-        check_episode_id(text)
-    except UsageError:
-        return False
-    return True
 
 
 def _given(value: object, name: str, kind: type[_T]) -> _T:

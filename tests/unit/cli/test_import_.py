@@ -41,6 +41,14 @@ def test_a_file_that_is_no_result_file_is_refused_and_the_others_are_not_held_up
     assert "imported, 0 were here already" in result.stdout
 
 
+def test_a_file_that_is_refused_gives_no_document(line, tmp_path):
+    (tmp_path / "other.json").write_text("{}")
+    refused = line("import", "tau2", "other.json", "--json")
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert line.items("import", "tau2", "other.json", AIRLINE, code=2)
+
+
 def test_files_are_asked_for(line):
     assert line("import", "tau2").exit_code == 2
 

@@ -114,6 +114,31 @@ def test_an_event_of_another_episode_is_a_fault(log, lines):
     assert "which the first line does not name" in scanned(*lines[:n], other, *lines[n:]).faults[0].why
 
 
+def test_records_on_one_line_are_a_fault_and_no_record_is_lost(log, lines):
+    n = at(lines, log[1][0], 7)
+    found = scanned(*lines[:n], lines[n].rstrip(b"\n"), *lines[n + 1 :])
+    (fault,) = found.faults
+
+    assert (fault.place.line, fault.place.offset) == (n + 1, len(b"".join(lines[: n + 1])) - 1)
+    assert fault.why == "2 records on one line: line breaks between them are lost"
+    assert {len(one.places) for one in found.episodes.values()} == {46}
+
+
+def test_a_whole_file_on_one_line_is_a_fault(lines):
+    (fault,) = scanned(b"".join(line.rstrip(b"\n") for line in lines)).faults
+
+    assert fault.detail.endswith(f": {len(lines)} records on one line: line breaks between them are lost.")
+
+
+def test_an_id_that_no_episode_has_is_a_fault_of_its_own_lines_alone(log, lines):
+    first, second = log[1]
+    found = scanned(*(line.replace(first.encode(), b"../up") for line in lines))
+
+    assert {fault.episode for fault in found.faults} == {"../up"}
+    assert (list(found.episodes), found.cut) == ([second], None)
+    assert found.faults[0].why == "the first line names '../up', which no episode can be called"
+
+
 def test_two_files_in_one_are_refused(lines):
     assert any("a second file begins here" in fault.why for fault in scanned(*lines, *lines).faults)
 
