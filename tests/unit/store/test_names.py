@@ -1,7 +1,7 @@
 import pytest
 
 from spectrace.errors import StoreError, UsageError
-from spectrace.store.names import Names, check_episode_id, not_found
+from spectrace.store.names import Names, check_episode_id, is_episode_id, not_found
 from spectrace.store.sql import open_store
 
 
@@ -15,12 +15,14 @@ def database(database_url):
 @pytest.mark.parametrize("episode", ["a", "01J9ZK", "run.1_x-2", "a" * 128])
 def test_an_id_that_can_be_typed_is_taken(episode):
     check_episode_id(episode)
+    assert is_episode_id(episode)
 
 
 @pytest.mark.parametrize("episode", ["", "a:1", "-", "a b", "é", "a\0", "../x", "a" * 129, "a\n"])
 def test_another_is_refused(episode):
     with pytest.raises(UsageError, match="an episode id is"):
         check_episode_id(episode)
+    assert not is_episode_id(episode)
 
 
 def test_five_candidates_are_named_and_more_are_hinted_at():
