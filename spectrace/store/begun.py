@@ -1,8 +1,8 @@
-"""Whether all came that began to come: a copy's two records in the target's administrative log.
+"""Whether all came that began to come: two records of each copy, import and unpacking in the administrative log.
 
-`admin.begun` is written before the first thing of a copy is there, `admin.copied` after the last. One without the
-other is a copy that stopped, or is still being made: `db check` says so, for the log alone looks complete. A later
-copy of the same source ends what an earlier one began. Nothing is written of a copy that found all of it there.
+`admin.begun` is written before the first thing is there, `admin.copied` (`imported`, `unpacked`) after the last. One
+without the other has stopped, or is still going on: `db check` says so, for the log alone looks complete. The next one
+from the same source ends what an earlier one began. Nothing is written where all of it was there.
 """
 
 from collections.abc import Iterator
@@ -10,18 +10,34 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from spectrace.core.admin_events import AdminBegun, AdminCopied, AdminImported, AdminUnpacked, EpochHead
+from spectrace.core.admin_events import AdminBegun, AdminBody, AdminCopied, AdminImported, AdminUnpacked, EpochHead
 from spectrace.core.events import TYPE_NUMBERS
 from spectrace.errors import StoreError
 from spectrace.store import admin, compression, tables
-from spectrace.store.database import shown
 from spectrace.store.decoding import parse
 from spectrace.store.sql import SqlEventStore
 from spectrace.store.statements import SEQ_MASK, key
-from spectrace.store.transfer import Arrival, selection_digest
+from spectrace.store.transfer import PRESENT, Arrival, selection_digest
 
 _ENDS = {"copied": AdminCopied.TYPE, "imported": AdminImported.TYPE, "unpacked": AdminUnpacked.TYPE}
 _TYPES = {number: cls.TYPE for cls, number in TYPE_NUMBERS.items() if cls.TYPE in {AdminBegun.TYPE, *_ENDS.values()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where something comes from, as far as it is known."""
+
+    name: str | None
+    """None where it is too long to lie in the record itself."""
+    digest: str | None
+    """Of a file."""
+    epoch: str | None
+    """The administrative log of a database."""
+
+    def is_like(self, other: "Source") -> bool:
+        """Whether that is the same: the same bytes or log wherever they lie now, or the same name."""
+        pairs = ((self.name, other.name), (self.digest, other.digest), (self.epoch, other.epoch))
+        return any(mine is not None and mine == theirs for mine, theirs in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,83 +47,115 @@ class Begun:
     record: str
     """`EP:SEQ`."""
     what: str
-    source: str | None
-    """None where its name is too long to lie in the record itself."""
-    epoch: str | None
-    """The source's administrative log."""
-
-    def is_of(self, source: str | None, epoch: str | None) -> bool:
-        """Whether that is the same source: the same log wherever it lies now, or the same name."""
-        return (epoch is not None and epoch == self.epoch) or (source is not None and source == self.source)
+    source: Source
 
 
-class CopyRecord:
-    """What the target's administrative log says of a copy."""
+class Arrivals:
+    """What the administrative log says of one copy, import or unpacking."""
 
-    def __init__(self, source: SqlEventStore, target: SqlEventStore) -> None:
-        """Look at both sides; nothing is written yet."""
+    def __init__(self, target: SqlEventStore, begun: AdminBegun) -> None:
+        """Look whether one like it began earlier and stopped; nothing is written yet."""
         self._target = target
-        self._source = _name(source)
-        with source.database.reading() as connection:
-            epoch = admin.current(connection)
-            self.total = connection.scalar(sa.select(sa.func.count()).select_from(tables.episodes)) or 0
-            """The source's episodes."""
-        self._epoch: EpochHead | None = None if epoch is None else epoch.told
+        self._begun = begun
+        self._new: list[Arrival] = []
+        epoch = begun.source_epoch
+        source = Source(begun.source, begun.source_digest, None if epoch is None else epoch.episode)
         with target.database.reading() as connection:
-            name = None if epoch is None else epoch.episode
-            open_ones = [one for one in unfinished(connection) if one.what == "copied"]
-        self.begun = any(one.is_of(self._source, name) for one in open_ones)
-        """Whether its beginning is on record, by this copy or by one that stopped."""
-        self.new: list[Arrival] = []
+            earlier = unfinished(connection)
+        self._on_record = any(one.what == begun.what and one.source.is_like(source) for one in earlier)
 
     def begin(self) -> None:
-        """Write the first record, before anything comes that was not there."""
-        if self.begun:
+        """Write the first record, unless it is there."""
+        if not self._on_record:
+            admin.record(self._target, self._begun)
+            self._on_record = True
+
+    def expect(self, episode: str, head: bytes) -> None:
+        """Write the first record before an episode comes, unless all of it is there."""
+        if self._on_record:
             return
-        admin.record(
-            self._target,
-            AdminBegun(
-                by=admin.operator(),
-                spectrace=admin.VERSION,
-                what="copied",
-                source=self._source,
-                source_digest=None,
-                episodes=self.total,
-                source_epoch=self._epoch,
-            ),
-        )
-        self.begun = True
+        column = tables.episodes.c
+        query = sa.select(column.number).where(column.episode == episode, column.head == head)
+        with self._target.database.reading() as connection:
+            there = connection.scalar(query) is not None
+        if not there:
+            self.begin()
+
+    def add(self, arrival: Arrival) -> None:
+        """Note what came of an episode."""
+        if arrival.result != PRESENT:
+            self._new.append(arrival)
 
     def end(self) -> None:
         """Write the last record, if there is a first."""
-        if not self.begun:
-            return
-        admin.record(
-            self._target,
-            AdminCopied(
-                by=admin.operator(),
-                spectrace=admin.VERSION,
-                source=self._source,
-                source_digest=None,
-                episodes=len(self.new),
-                selection_digest=selection_digest(self.new),
-                source_epoch=self._epoch,
-            ),
+        if self._on_record:
+            admin.record(self._target, self._end())
+
+    def _end(self) -> AdminBody:
+        by, spectrace, source, digest = admin.operator(), admin.VERSION, self._begun.source, self._begun.source_digest
+        episodes, selection, epoch = len(self._new), selection_digest(self._new), self._begun.source_epoch
+        if self._begun.what == "copied":
+            return AdminCopied(
+                by=by,
+                spectrace=spectrace,
+                source=source,
+                source_digest=digest,
+                episodes=episodes,
+                selection_digest=selection,
+                source_epoch=epoch,
+            )
+        end = AdminImported if self._begun.what == "imported" else AdminUnpacked
+        return end(
+            by=by,
+            spectrace=spectrace,
+            source=source,
+            source_digest=digest,
+            episodes=episodes,
+            selection_digest=selection,
         )
+
+
+def arrivals(  # noqa: PLR0913 - what its first record says
+    target: SqlEventStore,
+    what: str,
+    source: str,
+    episodes: int,
+    *,
+    digest: str | None = None,
+    epoch: EpochHead | None = None,
+) -> Arrivals:
+    """Return the records to be written where `episodes` come from `source`; `what` is as in `AdminBegun`."""
+    begun = AdminBegun(
+        by=admin.operator(),
+        spectrace=admin.VERSION,
+        what=what,
+        source=source,
+        source_digest=digest,
+        episodes=episodes,
+        source_epoch=epoch,
+    )
+    return Arrivals(target, begun)
 
 
 def unfinished(connection: sa.Connection) -> list[Begun]:
     """Return what began to come into this database and has no end on record; raise StoreError for damage."""
     left: list[Begun] = []
     for record, type_, body in _records(connection):
-        source, epoch = body.get("source"), body.get("source_epoch")
-        named = source if isinstance(source, str) else None
-        log = epoch.get("episode") if isinstance(epoch, dict) else None
+        source = _source(body)
         if type_ == AdminBegun.TYPE:
-            left.append(Begun(record, str(body.get("what")), named, log))
-            continue
-        left = [one for one in left if _ENDS[one.what] != type_ or not one.is_of(named, log)]
+            left.append(Begun(record, str(body.get("what")), source))
+        else:
+            left = [one for one in left if _ENDS[one.what] != type_ or not one.source.is_like(source)]
     return left
+
+
+def _source(body: dict[str, object]) -> Source:
+    name, digest, epoch = body.get("source"), body.get("source_digest"), body.get("source_epoch")
+    return Source(
+        name if isinstance(name, str) else None,
+        digest if isinstance(digest, str) else None,
+        epoch.get("episode") if isinstance(epoch, dict) else None,
+    )
 
 
 def _records(connection: sa.Connection) -> Iterator[tuple[str, str, dict[str, object]]]:
@@ -125,9 +173,3 @@ def _records(connection: sa.Connection) -> Iterator[tuple[str, str, dict[str, ob
             if not isinstance(body, dict) or (_TYPES[type_] == AdminBegun.TYPE and body.get("what") not in _ENDS):
                 raise StoreError(f"{record} is no record of {_TYPES[type_]}: `spectrace verify {episode}` says more.")
             yield record, _TYPES[type_], body
-
-
-def _name(source: SqlEventStore) -> str:
-    """Return the other database's file name, or its URL without credentials."""
-    url = source.database.url
-    return source.database.path.name if source.database.sqlite else shown(url.set(username=None, password=None))

@@ -15,13 +15,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from spectrace.errors import Conflict, StoreError, UsageError
-from spectrace.store import tables
-from spectrace.store.begun import CopyRecord
+from spectrace.store import admin, tables
+from spectrace.store.begun import Arrivals, arrivals
 from spectrace.store.database import shown
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.outgoing import stored_lines, unfinished
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, REFUSALS, insert_stored
+from spectrace.store.transfer import REFUSALS, insert_stored
 
 REFUSED = "refused"
 
@@ -58,13 +58,15 @@ def copy_log(source: SqlEventStore, target: SqlEventStore, progress: Progress | 
     """Copy every episode, named run and dictionary; raise UsageError where both are the same database."""
     if source.database.url == target.database.url:
         raise UsageError(f"{shown(target.database.url)} is the database that would be copied: give another URL.")
-    record = CopyRecord(source, target)
+    with source.database.reading() as connection:
+        total = connection.scalar(sa.select(sa.func.count()).select_from(tables.episodes)) or 0
+    record = _records(source, target, total)
     _copy_dictionaries(source, target)
     done: list[Copied] = []
     for row in _rows(source):
         done.append(_copy_episode(source, target, row, record))
         if progress is not None:
-            progress(len(done), max(record.total, len(done)))
+            progress(len(done), max(total, len(done)))
     try:
         runs, items = _copy_runs(source, target, record)
     except Conflict:  # no later copy would come further: it is as finished as one whose episodes were refused
@@ -74,24 +76,15 @@ def copy_log(source: SqlEventStore, target: SqlEventStore, progress: Progress | 
     return Copy(tuple(done), runs, items)
 
 
-def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow, record: CopyRecord) -> Copied:
+def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow, record: Arrivals) -> Copied:
     lines = stored_lines(source, row.episode, row.events)
-    if not record.begun and not _is_there(target, row):
-        record.begin()
+    record.expect(row.episode, row.head)
     try:
         arrival = insert_stored(target, row.episode, row.head, lines, source.log.blobs)
     except REFUSALS as error:
         return Copied(row.episode, REFUSED, row.events, (), str(error))
-    if arrival.result != PRESENT:
-        record.new.append(arrival)
+    record.add(arrival)
     return Copied(row.episode, arrival.result, row.events, unfinished(row))
-
-
-def _is_there(target: SqlEventStore, row: EpisodeRow) -> bool:
-    column = tables.episodes.c
-    query = sa.select(column.number).where(column.episode == row.episode, column.head == row.head)
-    with target.database.reading() as connection:
-        return connection.scalar(query) is not None
 
 
 def _rows(source: SqlEventStore) -> Iterator[EpisodeRow]:
@@ -126,7 +119,7 @@ def _dictionaries(store: SqlEventStore) -> dict[int, "sa.Row[Any]"]:
         return {row.id: row for row in connection.execute(tables.dictionaries.select())}
 
 
-def _copy_runs(source: SqlEventStore, target: SqlEventStore, record: CopyRecord) -> tuple[int, int]:
+def _copy_runs(source: SqlEventStore, target: SqlEventStore, record: Arrivals) -> tuple[int, int]:
     """Copy named runs and their items; return how many of each are new."""
     runs, items = 0, 0
     with source.database.reading() as connection:
@@ -138,7 +131,7 @@ def _copy_runs(source: SqlEventStore, target: SqlEventStore, record: CopyRecord)
     return runs, items
 
 
-def _run(target: SqlEventStore, row: "sa.Row[Any]", record: CopyRecord) -> tuple[int, bool]:
+def _run(target: SqlEventStore, row: "sa.Row[Any]", record: Arrivals) -> tuple[int, bool]:
     column = tables.runs.c
     with target.database.reading() as connection:
         known = connection.scalar(sa.select(column.id).where(column.name == row.name)) is not None
@@ -157,7 +150,7 @@ def _run(target: SqlEventStore, row: "sa.Row[Any]", record: CopyRecord) -> tuple
     return there.id, number is not None
 
 
-def _items(source: SqlEventStore, target: SqlEventStore, theirs: int, ours: int, record: CopyRecord) -> int:
+def _items(source: SqlEventStore, target: SqlEventStore, theirs: int, ours: int, record: Arrivals) -> int:
     column, after, new = tables.run_items.c, 0, 0
     if _number_of_items(source, theirs) > _number_of_items(target, ours):
         record.begin()
@@ -179,3 +172,12 @@ def _number_of_items(store: SqlEventStore, run: int) -> int:
     query = sa.select(sa.func.count()).select_from(tables.run_items).where(tables.run_items.c.run == run)
     with store.database.reading() as connection:
         return connection.scalar(query) or 0
+
+
+def _records(source: SqlEventStore, target: SqlEventStore, total: int) -> Arrivals:
+    """Return the records of this copy: the source's file name, or its URL without credentials, and its epoch."""
+    url = source.database.url
+    name = source.database.path.name if source.database.sqlite else shown(url.set(username=None, password=None))
+    with source.database.reading() as connection:
+        epoch = admin.current(connection)
+    return arrivals(target, "copied", name, total, epoch=None if epoch is None else epoch.told)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from spectrace.core.events import TYPE_NUMBERS, AdminOpened
 from spectrace.errors import StoreError
-from spectrace.store import admin, compression, migrate, projections, tables
+from spectrace.store import admin, compression, episode_rows, migrate, projections, shape, tables
 from spectrace.store.begun import unfinished
 from spectrace.store.database import Database, parse_url
 from spectrace.store.evidence import opened
@@ -41,6 +41,7 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
     with opened(url) as evidence, reading(evidence.url) as connection:
         looks: dict[str, Callable[[], Problem]] = {
             "integrity": lambda: (_integrity(connection), None),
+            "schema": lambda: (shape.problems(connection), None),
             "triggers": lambda: (_triggers(list(evidence.lacking) or missing_triggers(connection)), None),
             "keys": lambda: (_keys(connection), None),
             "types": lambda: (_types(connection), None),
@@ -49,6 +50,7 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
             "epochs": lambda: _epochs(connection, begun=evidence.note is None),
             "copies": lambda: (_copies(connection), None),
             "events": lambda: (_events(connection), None),
+            "rows": lambda: (episode_rows.problems(connection), None),
             **({"blobs": lambda: (None, _blobs(connection))} if blobs else {}),
             "projections": lambda: _projections(connection, older=evidence.note is not None),
         }
@@ -113,7 +115,11 @@ def _dictionary(connection: sa.Connection) -> str | None:
     columns = (tables.events.c.codec, tables.blobs.c.codec)
     used = sa.union(*(sa.select(column).where(column >= compression.DICTIONARY) for column in columns))
     held = {compression.DICTIONARY + number for number in connection.scalars(sa.select(tables.dictionaries.c.id))}
-    missing = sorted(set(connection.scalars(used)) - held)
+    found = set(connection.scalars(used))
+    odd = sorted(repr(codec)[:40] for codec in found if type(codec) is not int)
+    if odd:
+        return f"rows are said to be packed with {', '.join(odd)}, which is no codec: they were altered"
+    missing = sorted(found - held)
     if missing:
         named = ", ".join(str(codec - compression.DICTIONARY) for codec in missing)
         return f"dictionary {named} is missing, and rows are packed with it: only this spectrace can unpack them"
@@ -161,7 +167,7 @@ def _copies(connection: sa.Connection) -> str | None:
     except StoreError as error:
         return str(error)
     said = [
-        f"not all of {one.source or 'another log'} was {one.what}, or still is being {one.what}: do it again (begun: "
+        f"not all of {one.source.name or 'a source'} was {one.what}, or still is being {one.what}: do it again (begun: "
         f"{one.record}, without an end)"
         for one in found
     ]

@@ -7,10 +7,9 @@ the others are not held up; each is stored whole or not at all.
 from dataclasses import dataclass
 from pathlib import Path
 
-from spectrace.core.admin_events import AdminUnpacked
 from spectrace.core.events import EpisodeEnded
 from spectrace.errors import StoreError
-from spectrace.store import admin
+from spectrace.store.begun import arrivals
 from spectrace.store.blobs import references
 from spectrace.store.bundle import Progress
 from spectrace.store.bundle_reader import Bundle
@@ -19,7 +18,7 @@ from spectrace.store.lines import Chain
 from spectrace.store.manifest import Entry
 from spectrace.store.rows import Damage
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, REFUSALS, Arrival, insert_stored, selection_digest
+from spectrace.store.transfer import REFUSALS, Arrival, insert_stored
 from spectrace.store.zip_members import LIMITS, Limits
 
 
@@ -42,33 +41,29 @@ def unpack(
     progress: Progress | None = None,
 ) -> Unpacked:
     """Verify the bundle, then store its episodes; raise StoreError, with nothing stored, where it is not intact."""
-    arrivals: list[Arrival] = []
+    found: list[Arrival] = []
     refused: list[tuple[str, str]] = []
     with Bundle(path, limits) as bundle:
         verify(bundle)
+        sha256 = bundle.sha256()
+        record = None
+        if on_record:
+            record = arrivals(store, "unpacked", path.name, len(bundle.episodes), digest=f"sha256:{sha256}")
         for done, entry in enumerate(bundle.episodes, 1):
+            if record is not None:
+                record.expect(entry.episode, entry.head)
             try:
                 lines = bundle.lines(entry.episode)
-                arrivals.append(insert_stored(store, entry.episode, entry.head, lines, bundle.blobs))
+                found.append(insert_stored(store, entry.episode, entry.head, lines, bundle.blobs))
             except REFUSALS as error:
                 refused.append((entry.episode, str(error)))
             if progress is not None:
                 progress(done, len(bundle.episodes))
-        sha256 = bundle.sha256()
-    new = [one for one in arrivals if one.result != PRESENT]
-    if new and on_record:
-        admin.record(
-            store,
-            AdminUnpacked(
-                by=admin.operator(),
-                spectrace=admin.VERSION,
-                source=path.name,
-                source_digest=f"sha256:{sha256}",
-                episodes=len(new),
-                selection_digest=selection_digest(new),
-            ),
-        )
-    return Unpacked(sha256, tuple(arrivals), tuple(refused))
+    if record is not None:
+        for one in found:
+            record.add(one)
+        record.end()
+    return Unpacked(sha256, tuple(found), tuple(refused))
 
 
 def verify(bundle: Bundle) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from spectrace.core.admin_events import AdminBegun, AdminCopied, AdminUnpacked, EpochHead
 from spectrace.store import admin, runs
-from spectrace.store.begun import CopyRecord, unfinished
+from spectrace.store.begun import arrivals, unfinished
 from spectrace.store.copying import copy_log
 from spectrace.store.sql import open_store
 from tests.transfers import write_episode
@@ -35,7 +35,7 @@ def source(tmp_path):
 
 def left(store):
     with store.database.reading() as connection:
-        return [(one.what, one.source, one.epoch) for one in unfinished(connection)]
+        return [(one.what, one.source.name, one.source.epoch) for one in unfinished(connection)]
 
 
 OPEN = [("copied", "log.db", EPOCH.episode)]
@@ -72,13 +72,33 @@ def test_a_restored_backup_of_an_unfinished_copy_is_unfinished(target):
 
 
 def test_a_beginning_is_on_record_before_the_first_episode(source, target):
-    record = CopyRecord(source, target)
-    record.begin()
-    record.begin()
+    record = arrivals(target, "imported", "log.jsonl", 2, digest="sha256:00")
+    record.expect("ep1", source.row("ep1").head)
+    arrivals(target, "imported", "moved.jsonl", 2, digest="sha256:00").begin()
     (log,) = admin.episodes(target.database)
 
     assert [event.type for event in target.read(log)] == ["admin.opened", "admin.begun"]
-    assert CopyRecord(source, target).begun
+
+
+def test_an_episode_that_is_there_is_no_beginning(target):
+    write_episode(target, "ep1")
+    record = arrivals(target, "imported", "log.jsonl", 2)
+    record.expect("ep1", target.row("ep1").head)
+    record.end()
+    (log,) = admin.episodes(target.database)
+
+    assert [event.type for event in target.read(log)] == ["admin.opened"]
+
+
+@pytest.mark.parametrize("what", ["copied", "imported", "unpacked"])
+def test_an_end_has_the_type_that_its_beginning_names(target, what):
+    record = arrivals(target, what, "here", 1)
+    record.begin()
+    record.end()
+    (log,) = admin.episodes(target.database)
+
+    assert [event.type for event in target.read(log)] == ["admin.opened", "admin.begun", f"admin.{what}"]
+    assert left(target) == []
 
 
 def test_nothing_is_on_record_of_a_copy_that_found_all_there(source, target):

@@ -6,6 +6,7 @@ from spectrace.errors import StoreError
 from spectrace.store import admin
 from spectrace.store.bundle import file_digest, pack
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
 from spectrace.store.transfer import GREW, PRESENT, STORED, insert_stored, selection_digest
 from spectrace.store.unpacking import unpack
@@ -94,6 +95,23 @@ def test_an_unpacking_is_on_record(sqlite, bundle):
     assert [(one.source, one.source_digest, one.episodes, one.selection_digest) for one in told] == [
         ("a.zip", f"sha256:{found.sha256}", 2, selection_digest(found.arrivals))
     ]
+
+
+def test_an_unpacking_that_stopped_is_not_sound_until_it_is_done_again(sqlite, bundle, tmp_path):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        unpack(bundle, sqlite, progress=stop)
+    stopped = problems(tmp_path / "log.db")
+    unpack(bundle, sqlite)
+
+    assert "not all of a.zip was unpacked" in stopped["copies"]
+    assert problems(tmp_path / "log.db") == {}
+
+
+def problems(path):
+    return {one.check: one.problem for one in check(str(path)) if one.problem is not None}
 
 
 def rewritten(bundle, target, change):
