@@ -173,6 +173,16 @@ def test_an_older_log_is_checked_in_a_copy_and_its_lost_triggers_are_found(tmp_p
     assert [name for name, one in found.items() if one.problem] == ["triggers"]
 
 
+def test_an_altered_row_and_a_lost_index_are_found(url):
+    change(url, "UPDATE episodes SET started_at = 9223372036854775807 WHERE episode = 'ep1'")
+    change(url, "DROP INDEX ix_summaries_run")
+    found = problems(url)
+
+    assert set(found) == {"schema", "rows"}
+    assert found["schema"].startswith("missing: index ix_summaries_run. ")
+    assert "ep1 (started_at 9223372036854775807, by its events " in found["rows"]
+
+
 CHILDREN = ("DELETE FROM segments", "DELETE FROM actions", "DELETE FROM search")
 
 
