@@ -13,15 +13,14 @@ from typing import BinaryIO
 
 import orjson
 
-from spectrace.core.admin_events import AdminImported
 from spectrace.errors import UsageError
 from spectrace.interchange.json_lines import Place
 from spectrace.interchange.jsonl_records import Text, read_record
 from spectrace.interchange.jsonl_scan import Fault, Found, Scan, missing, scan
-from spectrace.store import admin
+from spectrace.store.begun import Arrivals, arrivals
 from spectrace.store.lines import Line, parse_line
 from spectrace.store.sql import SqlEventStore
-from spectrace.store.transfer import PRESENT, REFUSALS, Arrival, insert_stored, selection_digest
+from spectrace.store.transfer import REFUSALS, insert_stored
 
 LOST, REFUSED = "lost", "refused"
 
@@ -67,19 +66,17 @@ def import_jsonl(
         found = scan(path, file)
         if found.faults and not salvage:
             raise UsageError(_damaged(found))
-        episodes, new = [], []
+        file.seek(0)
+        digest = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+        record = arrivals(store, "imported", path.name, len(found.episodes), digest=digest)
+        episodes = []
         for done, one in enumerate(found.episodes.values(), 1):
-            imported, arrival = _import(found, one, file, store)
-            episodes.append(imported)
-            if arrival is not None and arrival.result != PRESENT:
-                new.append(arrival)
+            episodes.append(_import(found, one, file, store, record))
             if progress is not None:
                 progress(done, len(found.episodes))
         named = dict.fromkeys(found.first.episodes if found.first else ())
         episodes += [_lost(found, episode) for episode in named if episode not in found.episodes]
-        if new:
-            file.seek(0)
-            _on_record(store, path.name, hashlib.file_digest(file, "sha256").hexdigest(), new)
+        record.end()
     damage = (*found.faults, *((found.cut,) if found.cut else ()))
     return ImportedFile(tuple(episodes), damage)
 
@@ -92,18 +89,20 @@ def _damaged(found: Scan) -> str:
     )
 
 
-def _import(found: Scan, one: Found, file: BinaryIO, store: SqlEventStore) -> tuple[ImportedLines, Arrival | None]:
+def _import(found: Scan, one: Found, file: BinaryIO, store: SqlEventStore, record: Arrivals) -> ImportedLines:
     losses = tuple(_losses(found, one))
     if not one.places:
-        return ImportedLines(one.episode, LOST, 0, losses), None
+        return ImportedLines(one.episode, LOST, 0, losses)
     whole = one.first_bad is None
+    record.expect(one.episode, one.head)
     try:
         arrival = insert_stored(
             store, one.episode, one.head, _lines(file, one), lambda names: _texts(file, found, names), whole=whole
         )
     except REFUSALS as error:
-        return ImportedLines(one.episode, REFUSED, len(one.places), losses, one.first_bad, str(error)), None
-    return ImportedLines(one.episode, arrival.result, len(one.places), losses, one.first_bad), arrival
+        return ImportedLines(one.episode, REFUSED, len(one.places), losses, one.first_bad, str(error))
+    record.add(arrival)
+    return ImportedLines(one.episode, arrival.result, len(one.places), losses, one.first_bad)
 
 
 def _lost(found: Scan, episode: str) -> ImportedLines:
@@ -144,17 +143,3 @@ def _texts(file: BinaryIO, found: Scan, names: set[str]) -> Mapping[str, bytes]:
 def _bytes(file: BinaryIO, place: Place) -> bytes:
     file.seek(place.offset)
     return file.read(place.length)
-
-
-def _on_record(store: SqlEventStore, source: str, sha256: str, new: list[Arrival]) -> None:
-    admin.record(
-        store,
-        AdminImported(
-            by=admin.operator(),
-            spectrace=admin.VERSION,
-            source=source,
-            source_digest=f"sha256:{sha256}",
-            episodes=len(new),
-            selection_digest=selection_digest(new),
-        ),
-    )

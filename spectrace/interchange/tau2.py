@@ -6,21 +6,20 @@ the same file is found again by one look-up and never recorded twice.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from spectrace.core.admin_events import AdminImported
-from spectrace.core.digest import digest_of
 from spectrace.errors import EpisodeNotFound
 from spectrace.interchange.tau2_events import transcribe
 from spectrace.interchange.tau2_file import ResultFile, Simulation, read_result_file
 from spectrace.interchange.tau2_fit import unfit
 from spectrace.interchange.tau2_messages import read_messages
 from spectrace.interchange.tau2_started import Filing, always_lost, scene_of, started
-from spectrace.store import admin
+from spectrace.store.begun import Arrivals, arrivals
 from spectrace.store.event_store import EpisodeRow, EventStore
 from spectrace.store.sql import SqlEventStore
+from spectrace.store.transfer import STORED, Arrival
 
 Progress = Callable[[int, int], None]
 """Told after each entry: how many are done, of how many."""
@@ -49,29 +48,16 @@ def import_file(
     """Record every simulation of a result file; raise UsageError, before anything is recorded, for another file."""
     file = read_result_file(Path(path))
     found = []
+    record = None
+    if isinstance(store, SqlEventStore):
+        record = arrivals(store, "imported", file.name, len(file.simulations), digest=file.digest)
     for number, (simulation, reason) in enumerate(zip(file.simulations, unfit(file), strict=True), 1):
-        found.append(_import(file, simulation, store, Filing(project, run, reason)))
+        found.append(_import(file, simulation, store, Filing(project, run, reason), record))
         if progress is not None:
             progress(number, len(file.simulations))
-    new = [one.episode for one in found if one.skipped is None]
-    if new and isinstance(store, SqlEventStore):
-        _on_record(file, store, new)
+    if record is not None:
+        record.end()
     return found
-
-
-def _on_record(file: ResultFile, store: SqlEventStore, new: Sequence[str]) -> None:
-    rows = [store.row(episode) for episode in new]
-    admin.record(
-        store,
-        AdminImported(
-            by=admin.operator(),
-            spectrace=admin.VERSION,
-            source=file.name,
-            source_digest=file.digest,
-            episodes=len(rows),
-            selection_digest=digest_of(sorted([row.episode, row.head.hex()] for row in rows)),
-        ),
-    )
 
 
 def episode_id(file_digest: str, entry: str) -> str:
@@ -79,7 +65,9 @@ def episode_id(file_digest: str, entry: str) -> str:
     return hashlib.sha256(f"tau2\n{file_digest}\n{entry}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _import(file: ResultFile, simulation: Simulation, store: EventStore, filing: Filing) -> Imported:
+def _import(
+    file: ResultFile, simulation: Simulation, store: EventStore, filing: Filing, record: Arrivals | None
+) -> Imported:
     episode, task = episode_id(file.digest, simulation.entry), simulation.task or ""
     row = _row(store, episode)
     begun = row is not None and row.state == "interrupted" and row.events == 1
@@ -90,12 +78,17 @@ def _import(file: ResultFile, simulation: Simulation, store: EventStore, filing:
     messages = read_messages(simulation.parts["messages"], lost)
     script = transcribe(scene_of(file, simulation, episode, messages, lost), messages, lost)
     first = started(file, simulation, script, filing)
+    if record is not None:
+        record.begin()
     # An import killed between the two left event 0 alone, and this is the very episode that it began.
     writer = store.reopen(episode) if begun else store.create(episode, first, script.scene.began)
     try:
         writer.append(script.pending, durable=True)
     finally:
         writer.close()
+    if record is not None:
+        now = store.row(episode)
+        record.add(Arrival(episode, STORED, now.events, now.head, now.ended_at is not None))
     return Imported(episode, tuple(sorted(lost)), task, filing.unfit)
 
 

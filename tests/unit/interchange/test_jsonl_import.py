@@ -12,6 +12,7 @@ from spectrace.interchange.json_lines import Torn, Whole, read_lines
 from spectrace.interchange.jsonl_export import export_jsonl
 from spectrace.interchange.jsonl_import import import_jsonl
 from spectrace.store import admin
+from spectrace.store.begun import unfinished
 from spectrace.store.listing import listed
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
@@ -293,6 +294,21 @@ def test_an_import_is_on_record(log, file):
     told = [event.body for event in log.read(admin.episodes(log.database)[0]) if event.type == "admin.imported"]
 
     assert [(one.source, one.episodes) for one in told] == [("a.jsonl", 1)]
+
+
+def test_an_import_that_stopped_is_on_record_until_it_is_done_again(log, file):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_jsonl(file.path, log, progress=stop)
+    with log.database.reading() as connection:
+        stopped = unfinished(connection)
+    import_jsonl(file.path, log)
+    with log.database.reading() as connection:
+        left = unfinished(connection)
+
+    assert ([(one.what, one.source.name) for one in stopped], left) == ([("imported", "a.jsonl")], [])
 
 
 def test_a_file_that_is_not_there_is_said(log, tmp_path):

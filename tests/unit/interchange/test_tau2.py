@@ -27,6 +27,7 @@ from spectrace.interchange.tau2 import episode_id, import_file
 from spectrace.store import admin
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
 
 
@@ -141,11 +142,32 @@ def test_an_import_is_on_record_once(tmp_path):
     found = import_file(AIRLINE, store)
     import_file(AIRLINE, store)
     (log,) = admin.episodes(store.database)
-    _, record = (event.body for event in store.read(log))
+    _, begun, record = (event.body for event in store.read(log))
     store.close()
 
+    assert (begun.what, begun.source, begun.episodes) == ("imported", AIRLINE.name, len(found))
     assert (record.source, record.episodes) == (AIRLINE.name, len(found))
     assert record.source_digest == digest(AIRLINE.read_bytes())
+
+
+def test_an_import_that_stopped_is_not_sound_until_it_is_done_again(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_file(AIRLINE, store, progress=stop)
+    stopped = problems(tmp_path / "log.db")
+    import_file(AIRLINE, store)
+    store.close()
+
+    assert f"not all of {AIRLINE.name} was imported" in stopped["copies"]
+    assert problems(tmp_path / "log.db") == {}
+
+
+def problems(path):
+    return {one.check: one.problem for one in check(str(path)) if one.problem is not None}
 
 
 def cut_off(path, store, events):
