@@ -47,7 +47,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Say whether episodes, or those of a bundle, are intact by their own account, from the stored bytes."""
-    bundles = [name for name in episodes if is_zip(Path(name))]
+    bundles = [name for name in episodes if _is_bundle(name)]
     results = [result for name in bundles for result in _bundle(Path(name))]
     if len(bundles) < len(episodes) or not bundles or every or filters != Filters():
         with reading(db) as reader:
@@ -63,6 +63,12 @@ def command(
         show(results)
     found = {one.result for one in results}
     ctx.exit(1 if INVALID in found else 0 if found <= {CONSISTENT} else _UNKNOWN)
+
+
+def _is_bundle(name: str) -> bool:
+    """Whether a file is meant, not an episode: what is called a zip and is there, or looks like one."""
+    path = Path(name)
+    return is_zip(path) or (path.suffix == ".zip" and path.is_file())
 
 
 def _show_progress(progress: console.Progress, done: int, total: int) -> None:

@@ -21,7 +21,7 @@ from spectrace.store.bundle import file_digest
 from spectrace.store.event_store import EpisodeRow, Link, StoredEvent
 from spectrace.store.lines import MAX_LINE_BYTES, Line, parse_line
 from spectrace.store.rows import Damage
-from spectrace.store.zip_members import BLOBS, EPISODES, LIMITS, Limits, checked, is_name
+from spectrace.store.zip_members import BLOBS, EPISODES, LIMITS, ZIP, Limits, checked, first_name, is_ours
 
 _MALFORMED = (
     zipfile.BadZipFile,
@@ -36,9 +36,7 @@ _MALFORMED = (
     LookupError,
 )
 """What `zipfile` raises for a file that is not what its own directory says (found by damaging one at random)."""
-_ZIP, _DATABASE = b"PK\x03\x04", b"SQLite format 3\0"
-_LOCAL = struct.Struct("<26xHH")
-"""A zip member's local header, as far as the lengths of its name and of what follows it."""
+_DATABASE = b"SQLite format 3\0"
 _MAX_MANIFEST = 256 << 20
 _CHUNK = 1 << 20
 _SHOWN = 5
@@ -55,7 +53,7 @@ def is_zip(path: Path) -> bool:
         with path.open("rb") as file:
             start = file.read(len(_DATABASE))
             # A log may hold a zip that a tool printed, in its last page too.
-            return start.startswith(_ZIP) or (start != _DATABASE and zipfile.is_zipfile(file))
+            return start.startswith(ZIP) or (start != _DATABASE and zipfile.is_zipfile(file))
     except OSError:
         return False
 
@@ -83,11 +81,11 @@ class Bundle:
             self.manifest = manifest.parse_manifest(self._manifest())
         except Damage as error:
             with self._file:
-                kind = DamagedBundle if any(_is_ours(info.orig_filename) for info in infos) else StoreError
+                kind = DamagedBundle if any(is_ours(info.orig_filename) for info in infos) else StoreError
                 raise kind(f"{path}: {error}") from error
         except _MALFORMED as error:
             with self._file:
-                if _is_ours(_first_name(self._file)):
+                if is_ours(first_name(self._file)):
                     raise DamagedBundle(f"{path} is what is left of a bundle: it was cut short or damaged.") from error
             raise StoreError(f"{path} is no bundle: it is no zip. `spectrace pack` writes them.") from None
         except BaseException:
@@ -201,13 +199,13 @@ class Bundle:
         """Refuse what stands before the first member: a zip reader passes it over, somebody else may run it."""
         before = min((info.header_offset for info in infos), default=0)
         self._file.seek(0)
-        if before or self._file.read(len(_ZIP)) != _ZIP:
+        if before or self._file.read(len(ZIP)) != ZIP:
             raise Damage(f"{before:,} bytes stand before its first member; a bundle begins with one.")
 
     def _manifest(self) -> bytes:
         info = self._infos.get(manifest.NAME)
         if info is None:
-            raise Damage(f"it has no {manifest.NAME}: this is a zip, but no bundle.")
+            raise Damage(f"it has no {manifest.NAME}, which says what a bundle holds.")
         if info.file_size > _MAX_MANIFEST:
             raise Damage(f"{manifest.NAME} has {info.file_size:,} bytes.")
         with self._open(manifest.NAME) as member:
@@ -243,21 +241,6 @@ class Bundle:
                 yield member
         except _MALFORMED as error:
             raise Damage(f"{name} cannot be unpacked: {error}. The file was altered or damaged.") from error
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a member's name tells a bundle: other zips have a manifest.json, too."""
-    return is_name(name) and name.startswith((EPISODES, BLOBS))
-
-
-def _first_name(file: IO[bytes]) -> str:
-    """Return the name of the first member of a zip whose directory is lost."""
-    file.seek(0)
-    start = file.read(_LOCAL.size)
-    if len(start) < _LOCAL.size or not start.startswith(_ZIP):
-        return ""
-    length, _ = _LOCAL.unpack(start)
-    return file.read(length).decode("ascii", "replace")
 
 
 def _link(line: Line) -> Link:

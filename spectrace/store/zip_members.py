@@ -6,14 +6,21 @@ as to be refused for what it is. `bundle` keeps to the same limits, `bundle_read
 
 import re
 import stat
+import struct
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import IO
 
 from spectrace.store.rows import Damage
 
 EPISODES, BLOBS, SCHEMAS = "episodes/", "blobs/sha256/", "schemas/events/"
+ZIP = b"PK\x03\x04"
+"""How a zip with any members begins."""
+
+_LOCAL = struct.Struct("<26xHxx")
+"""What stands before a member's name; its length is all that is asked of it."""
 
 _ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 _NAMES = re.compile(
@@ -66,9 +73,19 @@ def too_dense(infos: Sequence[zipfile.ZipInfo], limits: Limits) -> bool:
     return unpacked > limits.free and unpacked > packed * limits.ratio
 
 
-def is_name(name: str) -> bool:
-    """Whether a bundle may have a member of that name."""
-    return _NAMES.fullmatch(name) is not None
+def is_ours(name: str) -> bool:
+    """Whether a member's name tells a bundle: other zips have a manifest.json, too."""
+    return _NAMES.fullmatch(name) is not None and name.startswith((EPISODES, BLOBS))
+
+
+def first_name(file: IO[bytes]) -> str:
+    """Return the name of the first member of a zip whose directory is lost; nothing if there is none."""
+    file.seek(0)
+    start = file.read(_LOCAL.size)
+    if len(start) < _LOCAL.size or not start.startswith(ZIP):
+        return ""
+    (length,) = _LOCAL.unpack(start)
+    return file.read(length).decode("ascii", "replace")
 
 
 def _check(info: zipfile.ZipInfo) -> None:
@@ -78,7 +95,7 @@ def _check(info: zipfile.ZipInfo) -> None:
         raise Damage(f"the member {name[:80]!r} is encrypted.")
     if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
         raise Damage(f"the member {name[:80]!r} is no plain file (mode {mode:o}).")
-    if not is_name(name) or name != info.filename:
+    if _NAMES.fullmatch(name) is None or name != info.filename:
         raise Damage(f"a bundle has no member {name[:80]!r}.")
     if info.compress_type not in _METHODS:
         raise Damage(f"the member {name[:80]!r} is packed with method {info.compress_type}; deflate was expected.")

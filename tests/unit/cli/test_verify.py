@@ -57,5 +57,12 @@ def test_what_is_invalid_is_not_followed_by_what_consistent_means(line, altered)
     assert (result.exit_code, "Consistent means" in result.stdout) == (1, False)
 
 
+def test_a_file_that_is_called_a_zip_and_is_none_is_said_to_be_no_bundle(line, episode, tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"hello")
+    result = line("verify", "a.zip")
+
+    assert (result.exit_code, "a.zip is no bundle: it is no zip" in result.stderr) == (2, True)
+
+
 def test_naming_nothing_is_a_usage_error(line, episode):
     assert line("verify").exit_code == 2

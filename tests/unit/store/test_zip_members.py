@@ -1,10 +1,11 @@
+import io
 import stat
 import zipfile
 
 import pytest
 
 from spectrace.store.rows import Damage
-from spectrace.store.zip_members import LIMITS, Limits, checked
+from spectrace.store.zip_members import LIMITS, Limits, checked, first_name, is_ours, too_dense
 
 
 def member(name, size=10, packed=10, mode=stat.S_IFREG | 0o644, **given):
@@ -94,3 +95,25 @@ def test_what_is_too_much_is_refused(infos, limits, said):
 
 def test_a_small_bundle_may_pack_as_well_as_it_can():
     assert checked([member(BLOB, 10**8, 10**5)], LIMITS)
+
+
+def test_a_bundle_is_told_by_its_episodes_and_texts_not_by_what_other_zips_have_too():
+    names = ["episodes/ep1.jsonl", BLOB, "manifest.json", "FORMAT.md", "episodes/readme.txt", "blobs/x", ""]
+
+    assert [is_ours(name) for name in names] == [True, True, False, False, False, False, False]
+
+
+def test_the_first_member_s_name_is_found_without_the_directory():
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("episodes/ep1.jsonl", b"x" * 100)
+    for data, name in ((made.getvalue()[:60], "episodes/ep1.jsonl"), (b"PK\3\4", ""), (b"", ""), (bytes(60), "")):
+        assert first_name(io.BytesIO(data)) == name
+
+
+def test_all_members_together_are_too_dense_or_not():
+    dense, plain = member("a", 10**9, 10**6), member("b", 10**7, 10**7)
+
+    assert too_dense([dense], LIMITS)
+    assert not too_dense([dense, plain], LIMITS)
+    assert not too_dense([member("a", LIMITS.free, 1)], LIMITS)
