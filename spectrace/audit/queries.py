@@ -10,6 +10,7 @@ A reader never writes: SQLite is opened read-only, and nothing named in a record
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Self, cast
@@ -140,13 +141,21 @@ class Reader:
         return found if start else list(require_start(episode, found))
 
     def unread(self, episode: str) -> list[Unread]:
-        """Return which events are missing, or have lost their bodies."""
+        """Return which events are missing, have lost their bodies or cannot be read."""
         expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
-        return unread(episode, list(read_events(self.store, episode, prompts=False)), expected, told_from=False)
+        lost: list[Unread] = []
+        with _told_to(lost, episode):
+            events = list(read_events(self.store, episode, prompts=False))
+        if lost:
+            return lost
+        return unread(episode, events, expected, told_from=False)
 
-    def timeline(self, episode: str, start: int = 0) -> list[EventLine]:
-        """Return one line for each event from `start` on."""
-        return [line(event, messages) for event, messages in self.glances(episode, start)]
+    def timeline(self, episode: str, start: int = 0, *, lost: list[Unread] | None = None) -> list[EventLine]:
+        """Return one line for each event from `start` on; up to one that cannot be read, if `lost` is to be told."""
+        lines: list[EventLine] = []
+        with _told_to(lost, episode), explained(self.store, episode):
+            lines.extend(line(event, messages) for event, messages in self.store.glance(episode, start))
+        return lines
 
     def glances(self, episode: str, start: int = 0) -> list[Glance]:
         """Return the events from `start` on for a timeline: no prompts, of each long text only the beginning."""
@@ -158,10 +167,11 @@ class Reader:
         event = self._event(episode, seq, prompt=prompt)
         return _detail(event, next(self.store.stored(episode, seq, seq + 1)))
 
-    def details(self, episode: str) -> Iterator[EventDetail]:
-        """Yield every event in full."""
-        for event, stored in zip(read_events(self.store, episode), self.store.stored(episode), strict=True):
-            yield _detail(event, stored)
+    def details(self, episode: str, *, lost: list[Unread] | None = None) -> Iterator[EventDetail]:
+        """Yield every event in full; up to one that cannot be read, if `lost` is to be told."""
+        with _told_to(lost, episode):
+            for event, stored in zip(read_events(self.store, episode), self.store.stored(episode), strict=True):
+                yield _detail(event, stored)
 
     def prompt(self, episode: str, seq: int) -> tuple[Message, ...]:
         """Return the exact messages of a generate.requested; of an answer, those of its question."""
@@ -310,6 +320,17 @@ class Reader:
         if found is None or found.seq != seq:
             raise UsageError(f"episode {episode} has the events 0 to {row.events - 1}, not {seq}.")
         return found
+
+
+@contextmanager
+def _told_to(lost: list[Unread] | None, episode: str) -> Iterator[None]:
+    """Tell `lost` of what cannot be read, and end there; without it, raise."""
+    try:
+        yield
+    except EpisodeNotFound:
+        raise
+    except StoreError as error:
+        _no_account(episode, lost, error)
 
 
 def _no_account(episode: str, lost: list[Unread] | None, error: StoreError) -> None:

@@ -9,6 +9,7 @@ import click
 
 from spectrace.audit.answers import EventDetail, EventLine
 from spectrace.audit.queries import Reader
+from spectrace.audit.reading import Unread
 from spectrace.audit.visible import one_line, shortened
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso
@@ -17,7 +18,7 @@ from spectrace.cli.select import event_of
 from spectrace.core.digest import text_digest
 from spectrace.core.events import TYPE_NUMBERS, EpisodeStarted, GenerateRequested
 from spectrace.core.types import Message
-from spectrace.errors import UsageError
+from spectrace.errors import StoreError, UsageError
 from spectrace.settings import meant
 
 _POLL_S = 0.5
@@ -69,6 +70,7 @@ def command(
     name, seq = event_of(event)
     if follow and (seq is not None or as_json):
         raise UsageError("--follow shows a whole episode to people: leave out :SEQ and --json.")
+    lost: list[Unread] = []
     with reading(db) as reader:
         episode = reader.resolve(name)
         _require_types(reader, episode, types)
@@ -77,15 +79,16 @@ def command(
         elif seq is not None:
             _event(reader, episode, seq, stored=stored, as_json=as_json)
         elif as_json or stored:
-            details = [one for one in reader.details(episode) if not types or one.type in types]
+            details = [one for one in reader.details(episode, lost=lost) if not types or one.type in types]
             if as_json:
                 document.write("show", [_item(one, stored=stored) for one in details])
             else:
                 for one in details:
                     _stored(one)
         else:
-            _timeline(reader, episode, types, follow=follow)
-        lost = reader.unread(episode) if seq is None and not follow else []
+            _timeline(reader, episode, types, lost, follow=follow)
+        if seq is None and not follow and not lost:
+            lost = reader.unread(episode)
     ctx.exit(console.lost(lost))
 
 
@@ -99,8 +102,12 @@ def _require_types(reader: Reader, episode: str, types: Sequence[str]) -> None:
             raise UsageError(f"no event is of type {name!r}{meant(name, known)}; there are {', '.join(known)}.")
 
 
-def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: bool) -> None:
-    first = reader.first(episode)
+def _timeline(reader: Reader, episode: str, types: tuple[str, ...], lost: list[Unread], *, follow: bool) -> None:
+    try:
+        first = reader.first(episode)
+    except StoreError as error:
+        lost.append(Unread(episode, None, str(error)))
+        return
     console.line(("episode ", "dim"), (episode, "name"), f"  started {iso(first.at)}")
     if isinstance(first.body, EpisodeStarted):  # else gone, or newer: its line says which
         environment, task = first.body.environment, first.body.task
@@ -108,7 +115,7 @@ def _timeline(reader: Reader, episode: str, types: tuple[str, ...], *, follow: b
     if follow:
         _follow(reader, episode, types)
         return
-    lines = reader.timeline(episode)
+    lines = reader.timeline(episode, lost=lost)
     rows = [_row(one) for one in lines if not types or one.type in types]
     console.table(_COLUMNS, rows, "No event is of that type.")
     for before, one in pairwise(lines):

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from spectrace.core.deeds import Deed
 from spectrace.store import projections, tables
 from spectrace.store.codec import header_text
+from spectrace.store.columns import MOST, whole_number
 from spectrace.store.database import Database
 
 FOREVER = (-(1 << 62), 1 << 62)
@@ -96,7 +97,9 @@ def unfit(window: tuple[int, int]) -> "list[sa.Select[Any]]":
     episodes, summaries = tables.episodes.c, tables.summaries.c
     return [
         sa.select(episodes.number).where(
-            episodes.ended_at.is_(None), episodes.started_at < window[1], episodes.number > 0
+            episodes.ended_at.is_(None),
+            sa.or_(episodes.started_at < window[1], episodes.started_at >= MOST),  # the latter is no time
+            episodes.number > 0,
         ),
         sa.select(summaries.number).where(summaries.projection < projections.VERSION),
         sa.select(summaries.number).where(summaries.projection > projections.VERSION),
@@ -107,7 +110,12 @@ def unfit(window: tuple[int, int]) -> "list[sa.Select[Any]]":
 def _exact(row: "sa.Row[Any]") -> bool:
     """Whether a row says what its events say, to the letter, and where it stands among the others."""
     texts = (row.arguments, row.tool, row.effect_by, row.authority, row.reviewer_model, row.started_by)
-    return _POSITION.fullmatch(row.position) is not None and not any(_CHANGED in text for text in texts if text)
+    times = (row.drafted_at, row.requested_at, row.completed_at)
+    return (
+        _POSITION.fullmatch(row.position) is not None
+        and not any(_CHANGED in text for text in texts if text)
+        and all(at is None or at == whole_number(at) for at in times)
+    )
 
 
 def _episodes(connection: sa.Connection, numbers: Sequence[int]) -> Iterable[Any]:
@@ -124,7 +132,7 @@ def _episodes(connection: sa.Connection, numbers: Sequence[int]) -> Iterable[Any
 def _account(found: Any, rows: "Sequence[sa.Row[Any]] | None") -> Account:
     current = found.projection == projections.VERSION and found.problem is None and found.ended_at is not None
     deeds = [_deed(found.episode, row) for row in rows] if rows is not None and current else None
-    return Account(found.number, found.episode, found.started_at, found.env, found.run, deeds)
+    return Account(found.number, found.episode, whole_number(found.started_at), found.env, found.run, deeds)
 
 
 def _order(row: "sa.Row[Any]") -> tuple[int, int, bool, int]:

@@ -102,7 +102,7 @@ class Names:
             return None
         if id_ not in self._tool_names:
             query = sa.select(tables.tools.c.id, tables.tools.c.name).where(tables.tools.c.id == id_)
-            self._tool_names.update((found, name) for found, name in connection.execute(query))
+            self._tool_names.update((found, name) for found, name in connection.execute(query) if type(name) is str)
         if id_ not in self._tool_names:
             raise StoreError(
                 f"an event names the tool number {id_}, which has no name: the log was altered or damaged."
@@ -116,4 +116,5 @@ class Names:
     def load_types(self, connection: sa.Connection) -> None:
         """Read the types' numbers."""
         for number, name in connection.execute(sa.select(tables.types.c.number, tables.types.c.name)):
-            self.types[name], self._type_names[number] = number, name
+            if type(name) is str:  # SQLite holds bytes as well, which name nothing
+                self.types[name], self._type_names[number] = number, name

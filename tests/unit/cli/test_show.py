@@ -124,12 +124,24 @@ def test_a_body_that_is_gone_and_an_event_that_is_missing_are_said(line, episode
     assert f"event 10 (verdict.given) of {episode} cannot be read: its body is missing" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "shown"), [([], "generate.completed"), (["--stored"], "step.drafted"), (["--json"], "")]
+)
+def test_what_stands_before_an_event_that_cannot_be_read_is_shown(line, episode, options, shown):
+    damage("spectrace.db", "UPDATE events SET at = 9223372036854775807 WHERE (key & 1048575) = 6")
+    result = line("show", episode, *options)
+
+    assert (result.exit_code, shown in result.stdout) == (3, True)
+    assert result.stderr.startswith(f"Incomplete: event 6 of {episode} cannot be read: ")
+    assert result.stderr.count("cannot be read") == 1
+
+
 def test_an_episode_without_events_is_no_bug(line, episode):
     damage("spectrace.db", "DELETE FROM events")
     for command in ("show", "replay"):
         result = line(command, episode)
 
-        assert result.exit_code in {2, 125}
+        assert result.exit_code in ({3} if command == "show" else {2, 125})
         assert "no event is there" in result.output
         assert "bug" not in result.output
 

@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from spectrace.store import projections
+from spectrace.store import projections, tables
 from spectrace.store.ledger import FOREVER, accounts, can_tell, never_sent, sent, unfit, writes
 from spectrace.store.sql import open_store
 from tests import bulk
@@ -62,3 +62,25 @@ def test_accounts_are_those_of_the_events_in_the_window(store):
 @pytest.mark.parametrize("tool", ["a\0", "\ud800", "x" * 256])
 def test_a_name_that_a_header_or_a_database_changes_cannot_be_told(tool):
     assert (can_tell(("cancel_order", tool)), can_tell(("cancel_order",))) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["drafted_at", "completed_at"])
+def test_a_projection_with_a_time_that_is_none_is_not_believed(store, name):
+    column = tables.actions.c
+    asked = sa.and_(column.tool == "tool7", column.requested_at >= WINDOW[0], column.requested_at < WINDOW[1])
+    with store.database.writing(durable=False) as connection:
+        number = connection.scalar(sa.select(column.number).where(asked).limit(1))
+        connection.execute(tables.actions.update().where(column.number == number, asked).values({name: (1 << 63) - 1}))
+    found = {one.number: one.deeds for one in accounts(store.database, ("tool7",), WINDOW)}
+
+    assert found[number] is None
+    assert sum(deeds is None for deeds in found.values()) == 1
+
+
+def test_an_open_episode_is_folded_whatever_its_row_says_of_its_start(store):
+    altered = {"ended_at": None, "started_at": (1 << 63) - 1}
+    with store.database.writing(durable=False) as connection:
+        connection.execute(tables.episodes.update().where(tables.episodes.c.number == 1).values(altered))
+    found = {one.number: one.deeds for one in accounts(store.database, ("tool7",), WINDOW)}
+
+    assert found[1] is None

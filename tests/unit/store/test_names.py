@@ -54,3 +54,15 @@ def test_a_number_without_a_name_is_damage(database):
             Names().type_name(connection, 999)
         with pytest.raises(StoreError, match="tool number 999"):
             Names().tool_name(connection, 999)
+
+
+def test_bytes_name_no_type_and_no_tool(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    with store.database.writing(durable=False) as connection:
+        connection.exec_driver_sql("UPDATE types SET name = x'ff' WHERE number = 9")
+        connection.exec_driver_sql("INSERT INTO tools (id, name) VALUES (1, x'ff')")
+        with pytest.raises(StoreError, match="type number 9, which has no name"):
+            Names().type_name(connection, 9)
+        with pytest.raises(StoreError, match="tool number 1, which has no name"):
+            Names().tool_name(connection, 1)
+    store.close()
