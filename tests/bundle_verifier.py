@@ -22,7 +22,7 @@ def sha256(data: bytes) -> bytes:
 
 
 def verify_episode(bundle: zipfile.ZipFile, entry: dict, blobs: set[str]) -> None:
-    episode, seq = entry["episode"], 0
+    episode, seq, started_at, ended_at = entry["episode"], 0, None, None
     link = sha256(b"spectrace.v1" + episode.encode())
     for text in bundle.read(f"episodes/{episode}.jsonl").decode().split("\n")[:-1]:
         line = json.loads(text)
@@ -32,6 +32,8 @@ def verify_episode(bundle: zipfile.ZipFile, entry: dict, blobs: set[str]) -> Non
             raise Wrong(f"event {seq} of {episode} was expected, found {values[:2]}", seq)
         if seq == 0 and values[3] not in {"episode.started", "admin.opened"}:
             raise Wrong(f"an episode does not begin with {values[3]}", seq)
+        started_at = values[5] if seq == 0 else started_at
+        ended_at = values[5] if values[3] == "episode.ended" else ended_at
         if line["body"] is None:
             proof = bytes.fromhex(line["proof"])
         else:
@@ -46,6 +48,9 @@ def verify_episode(bundle: zipfile.ZipFile, entry: dict, blobs: set[str]) -> Non
         seq += 1
     if (seq, link.hex()) != (entry["events"], entry["head"]):
         raise Wrong(f"the manifest says {entry['events']} events and another head", seq)
+    said = (entry["started_at"], entry["ended_at"], entry["state"] == "ended")
+    if said != (started_at, ended_at, ended_at is not None):
+        raise Wrong("the manifest says another start or end", seq)
 
 
 def references(value: object) -> list[str]:

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from spectrace.audit.bundles import verify_bundle
+from spectrace.audit.integrity import CONSISTENT, INVALID
+from spectrace.errors import StoreError
 from spectrace.store.bundle import pack
+from spectrace.store.bundle_reader import Bundle
 from spectrace.store.sql import open_store
+from spectrace.store.unpacking import verify
 from tests.shop_log import recorded
 from tests.transfers import write_episode
 
@@ -75,6 +80,9 @@ class Forger:
         if chain:
             (entry,) = (one for one in said["episodes"] if one["episode"] == episode)
             entry.update(events=len(self.lines), head=self.lines[-1]["link"])
+            *_, type_, _, at = json.loads(self.lines[-1]["header"])[:6]
+            ended = type_ == "episode.ended"
+            entry.update(state="ended" if ended else "interrupted", ended_at=at if ended else None)
         self.members["manifest.json"] = json.dumps(said).encode()
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in self.members.items():
@@ -167,6 +175,27 @@ def test_removing_the_last_events_is_found_by_the_manifest_alone(bundle, tmp_pat
     code, found = verified(forger.write(tmp_path / "b.zip"))
 
     assert (code, found[0]["result"], found[0]["seq"]) == (1, "invalid", 43)
+
+
+@pytest.mark.parametrize("change", [{"started_at": 1}, {"ended_at": None}, {"ended_at": 1}, {"state": "running"}])
+def test_a_manifest_that_tells_another_start_or_end_is_found_by_the_verifier_by_verify_and_by_unpack(
+    bundle, tmp_path, change
+):
+    path, episode = bundle
+    forger = Forger(path, episode)
+    manifest = json.loads(forger.members["manifest.json"])
+    next(one for one in manifest["episodes"] if one["episode"] == episode).update(change)
+    forger.members["manifest.json"] = json.dumps(manifest).encode()
+    altered = forger.write(tmp_path / "b.zip")
+    code, found = verified(altered)
+
+    assert (code, [one["episode"] for one in found if one["result"] == "invalid"]) == (1, [episode])
+    results = [
+        next(one.result for one in verify_bundle(file).results if one.episode == episode) for file in (path, altered)
+    ]
+    assert results == [CONSISTENT, INVALID]
+    with Bundle(altered) as read, pytest.raises(StoreError, match=f"{episode} is not what the manifest says"):
+        verify(read)
 
 
 @pytest.mark.parametrize("change", [body, removed, lambda forger: forger.lines.pop()])
