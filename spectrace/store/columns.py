@@ -19,7 +19,7 @@ _NONE = type(None)
 _TEXT, _BYTES = (str, _NONE), (bytes, _NONE)
 _KINDS = ((int,), (int,), (int, _NONE), (str,), (int,), (int,), _TEXT, _TEXT, _TEXT, (int,), _BYTES, _BYTES, (bytes,))
 _SOUND = frozenset(product(*_KINDS))
-"""The types of every row that can be one: looked up at once, row by row."""
+"""The types of every row that can be one: looked up at once."""
 _VERSION, _AT = COLUMNS.index("version"), COLUMNS.index("at")
 MOST = 1 << 53
 """A header holds no number so large, and no time is."""
@@ -27,9 +27,22 @@ MOST = 1 << 53
 
 def refuse_odd(found: Sequence[Sequence[Any]]) -> None:
     """Raise Damage for the first row, all its columns in their order, with a value that no writer put there."""
-    for row in found:
-        if tuple(map(type, row)) not in _SOUND or not (0 <= row[_VERSION] < MOST and -MOST < row[_AT] < MOST):
-            raise Damage(f"{_said(row)}: it was altered or damaged.")
+    columns = list(zip(*found, strict=True))
+    if columns and not _are_sound(columns):
+        for row in found:
+            if not _are_sound([(value,) for value in row]):
+                raise Damage(f"{_said(row)}: it was altered or damaged.")
+
+
+def _are_sound(columns: Sequence[Sequence[Any]]) -> bool:
+    """Whether some rows, column by column, hold what they may: without a loop, for every event is asked."""
+    return (
+        _SOUND.issuperset(zip(*[map(type, column) for column in columns], strict=True))
+        and min(columns[_VERSION]) >= 0
+        and max(columns[_VERSION]) < MOST
+        and min(columns[_AT]) > -MOST
+        and max(columns[_AT]) < MOST
+    )
 
 
 def _said(row: Sequence[Any]) -> str:
