@@ -217,8 +217,9 @@ class Bundle:
         there = set(self._infos) - blobs - {manifest.NAME}
         said = set(self.manifest.members)
         if there != said:
-            missing, extra = sorted(said - there)[:_SHOWN], sorted(there - said)[:_SHOWN]
-            raise Damage(f"members and manifest differ: missing {missing}, not in the manifest {extra}.")
+            differing = (("missing", said - there), ("not in the manifest", there - said))
+            parts = [f"{what}: {', '.join(sorted(names)[:_SHOWN])}" for what, names in differing if names]
+            raise Damage(f"its members are not those of the manifest ({'; '.join(parts)}).")
         size = sum(self._infos[name].file_size for name in blobs)
         if (len(blobs), size) != (self.manifest.blobs, self.manifest.blob_bytes):
             raise Damage(
