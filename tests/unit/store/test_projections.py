@@ -139,7 +139,7 @@ def test_events_that_do_not_fold_are_a_problem_and_never_stop_the_end(store):
     written(store, odd)
     found = rows(store)
 
-    assert found["summaries"][0]["problem"].startswith("IndexError")
+    assert "event 1 (effect.observed) of ep1 does not follow" in found["summaries"][0]["problem"]
     assert store.row("ep1").state == "ended"
     assert found["segments"] == []
 
