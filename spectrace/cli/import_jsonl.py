@@ -1,4 +1,7 @@
-"""`spectrace import jsonl`: episodes that `spectrace export jsonl` wrote, in."""
+"""`spectrace import jsonl`: episodes that `spectrace export jsonl` wrote, in.
+
+Exit 3 where something is damaged or lost, 1 where an episode is refused, 2 where a file is.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,10 +34,7 @@ _INCOMPLETE = 3
 @json_option
 @click.pass_context
 def jsonl(ctx: click.Context, files: Sequence[str], db: str | None, *, salvage: bool, as_json: bool) -> None:
-    """Import files that `export jsonl` wrote, byte for byte; a cut end is dropped and said, other damage refused.
-
-    Exit 3 where something is damaged or lost, 1 where an episode is refused, 2 where a file is.
-    """
+    """Import files that `export jsonl` wrote, byte for byte; a cut end is dropped and said, other damage refused."""
     with filling(database_url(db)) as store:
         done, errors = _imported(files, store, salvage=salvage)
     if as_json and done:
