@@ -6,6 +6,7 @@ text) makes it be read whole.
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import fields
 from itertools import islice
 
@@ -13,7 +14,7 @@ from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.lines import plain
 from spectrace.audit.reading import Unread, read_events
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
-from spectrace.core.fold import tally
+from spectrace.core.fold import Tally
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.counting import totals_so_far
 from spectrace.store.event_store import EventStore
@@ -85,15 +86,13 @@ def _ended(found: Listed) -> EpisodeEnded | None:
 
 def _counted(store: EventStore, episode: str) -> Totals:
     """Count what an episode without an end has done so far."""
-    totals = Totals()
-    try:
+    tally = Tally()
+    with suppress(StoreError):  # as far as it can be read; `verify` says what is wrong
         if isinstance(store, SqlEventStore):
             return totals_so_far(store.database, store.log.number(episode))
         for event in store.read(episode, prompts=False):
-            totals = tally(totals, event.body)
-    except StoreError:  # as far as it can be read; `verify` says what is wrong
-        return totals
-    return totals
+            tally.count(event.body)
+    return tally.totals
 
 
 def _passing(store: Listable, filters: Filters, lost: list[Unread] | None) -> Iterator[EpisodeSummary]:

@@ -89,9 +89,9 @@ class FoldedSegment:
 class Tally:
     """Totals that grow by one event at a time. The driver and the fold count alike."""
 
-    def __init__(self, totals: Totals | None = None) -> None:
-        """Start from nothing, or from what was counted before."""
-        self._counts = asdict(totals or Totals())
+    def __init__(self) -> None:
+        """Start from nothing."""
+        self._counts = asdict(Totals())
 
     def count(self, body: Body | object) -> None:
         """Count one more event."""
@@ -288,13 +288,6 @@ def _effect(action: Action, effects: dict[str, Effect]) -> Effect:
     if tool is None:
         return Effect.FINISH if type(action).__name__ == "Finish" else Effect.REPLY
     return effects.get(tool, Effect.WRITE)
-
-
-def tally(totals: Totals, body: Body | object) -> Totals:
-    """Return the totals with one more event counted."""
-    counted = Tally(totals)
-    counted.count(body)
-    return counted.totals
 
 
 def _counts(body: Body | object) -> tuple[tuple[str, int], ...]:

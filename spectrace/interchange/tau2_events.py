@@ -157,6 +157,6 @@ def _end(script: Transcript) -> None:
         )
         script.write(answer)
     ended = EpisodeEnded(
-        outcome=outcome.status, reason=outcome.reason, answer=None, reward=outcome.reward, totals=script.totals
+        outcome=outcome.status, reason=outcome.reason, answer=None, reward=outcome.reward, totals=script.tally.totals
     )
     script.write(ended)

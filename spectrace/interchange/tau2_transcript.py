@@ -16,10 +16,9 @@ from spectrace.core.events import (
     GenerateRequested,
     SegmentCommitted,
     StepDrafted,
-    Totals,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.fold import tally
+from spectrace.core.fold import Tally
 from spectrace.core.types import Action, Effect, Message, Observation, Outcome, ToolSpec, Usage
 from spectrace.interchange import json_text, losses
 from spectrace.interchange.tau2_messages import Said
@@ -63,7 +62,7 @@ class Transcript:
     lost: set[str]
     at: int
     pending: list[Pending] = field(default_factory=list)
-    totals: Totals = field(default_factory=Totals)
+    tally: Tally = field(default_factory=Tally)
     conversation: list[Message] = field(default_factory=list)
     unfiled: set[int] = field(default_factory=set)
     """Places of messages whose text no event carries as its own."""
@@ -77,7 +76,7 @@ class Transcript:
                 self.lost.add(losses.TIMES_BACKWARDS)
             self.at = max(self.at, said.at)
         self.pending.append(Pending(len(self.pending) + 1, "", self.at, body))
-        self.totals = tally(self.totals, body)
+        self.tally.count(body)
         return len(self.pending)
 
     def hear(self, *said: Said) -> None:

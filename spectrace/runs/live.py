@@ -5,11 +5,9 @@ killed process leaves none, and its lease then says that it is gone.
 """
 
 import asyncio
-import getpass
 import json
 import platform
 import secrets
-import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -19,7 +17,7 @@ from typing import Protocol as Port
 from spectrace import __version__
 from spectrace.core import commands
 from spectrace.core.digest import task_digest, tools_digest
-from spectrace.core.events import EpisodeStarted, Parent, StartedBy, Totals, Versions
+from spectrace.core.events import EpisodeStarted, Parent, Totals, Versions
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import Setup, setup_of
 from spectrace.core.types import ModelFacts, Outcome, Task
@@ -29,6 +27,7 @@ from spectrace.runs.drive import Driver
 from spectrace.runs.recorder import LogFull, Recorder, Watcher, now_us
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EpisodeWriter, EventStore
+from spectrace.store.process import operator
 
 _RENEW_EVERY_S = 10.0
 
@@ -104,7 +103,7 @@ def started(  # noqa: PLR0913 - everything that an episode is made of
     return EpisodeStarted(
         project=labels.project,
         labels=labels.labels,
-        started_by=started_by(),
+        started_by=operator(),
         operator=labels.operator,
         task=Task(task.id, task.request, task.data),  # a subclass may carry a grade, which is no data
         task_digest=task_digest(task),
@@ -123,11 +122,6 @@ def started(  # noqa: PLR0913 - everything that an episode is made of
         versions=versions(),
         parent=labels.parent,
     )
-
-
-def started_by() -> StartedBy:
-    """Return the operating system's word on who runs this process."""
-    return StartedBy(getpass.getuser(), socket.gethostname())
 
 
 def versions() -> Versions:

@@ -19,10 +19,11 @@ from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
-from spectrace.runs.live import describe, new_episode_id, run_recorded, started_by, versions
+from spectrace.runs.live import describe, new_episode_id, run_recorded, versions
 from spectrace.runs.recorder import Recorder, Watcher, now_us
 from spectrace.runs.sources import ModelSource
 from spectrace.store.event_store import EventStore
+from spectrace.store.process import operator
 
 REVERIFY = "reverify"
 """The protocol name of a re-verification's child episode."""
@@ -147,7 +148,7 @@ def _started(
         raise UsageError("a re-verification needs a name: --name N.")
     return replace(
         parent,
-        started_by=started_by(),
+        started_by=operator(),
         protocol=REVERIFY,
         protocol_revision=PROTOCOL_REVISION,
         options=json.dumps({"only_rejected": only_rejected}),

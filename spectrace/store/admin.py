@@ -6,15 +6,10 @@ lock, which migrations take too, makes appends wait for each other, on SQLite th
 is flushed. Written here and not through the store, so that it can share a migration's transaction.
 """
 
-import getpass
-import os
 import secrets
-import socket
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -23,7 +18,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from spectrace import __version__
 from spectrace.core.admin_events import ADMIN_PREFIX, AdminBody, AdminOpened, EpochHead
 from spectrace.core.digest import first_link
-from spectrace.core.episode_events import StartedBy
 from spectrace.core.events import TYPE_NUMBERS
 from spectrace.store import tables
 from spectrace.store.blobs import TextReferences
@@ -32,7 +26,7 @@ from spectrace.store.compression import pack_blob, pack_body
 from spectrace.store.database import Database
 from spectrace.store.event_store import Pending
 from spectrace.store.messages import MessageWriter
-from spectrace.store.process import this_process
+from spectrace.store.process import operator, this_process
 from spectrace.store.rows import EpisodeChain, random_salts
 from spectrace.store.statements import key
 
@@ -43,7 +37,6 @@ VERSION = __version__
 """What writes the records, for those that say it."""
 
 _POSTGRES_LOCK = "SELECT pg_advisory_xact_lock(7307218)"
-_ENCODING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +115,6 @@ def free_number(connection: sa.Connection) -> int:
     return min(lowest if lowest is not None else 1, 1) - 1
 
 
-def operator() -> StartedBy:
-    """Return the operating system's word on who does it; a container may have no name for its user."""
-    try:
-        user = getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        user = f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
-    return StartedBy(user, socket.gethostname())
-
-
 def lock(connection: sa.Connection) -> None:
     """Keep other processes' migrations and records out until the transaction ends; SQLite's are already."""
     if connection.dialect.name != "sqlite":
@@ -161,13 +145,11 @@ def _begin(connection: sa.Connection, epoch: Epoch) -> None:
 
 
 def _write(connection: sa.Connection, epoch: Epoch, body: AdminBody) -> None:
-    texts, encoder = _encoder()
-    chain = EpisodeChain(epoch.episode, texts, encoder, random_salts(), MessageWriter())
+    texts = TextReferences()
+    chain = EpisodeChain(epoch.episode, texts, BodyEncoder(texts), random_salts(), MessageWriter())
     chain.seq, chain.link = epoch.events, epoch.head
-    with _ENCODING:
-        (row,) = chain.stage([Pending(epoch.events, "", time.time_ns() // 1000, body)])
-        fresh = chain.fresh
-    _keep_blobs(connection, fresh)
+    (row,) = chain.stage([Pending(epoch.events, "", time.time_ns() // 1000, body)])
+    _keep_blobs(connection, chain.fresh)
     codec, payload = pack_body(row.body or b"")
     values = {
         "key": key(epoch.number, row.seq),
@@ -191,10 +173,3 @@ def _keep_blobs(connection: sa.Connection, blobs: Mapping[bytes, bytes]) -> None
         codec, packed = pack_blob(data)
         values = {"digest": digest, "length": len(data), "codec": codec, "bytes": packed}
         connection.execute(insert(tables.blobs).values(values).on_conflict_do_nothing())
-
-
-@cache
-def _encoder() -> tuple[TextReferences, BodyEncoder]:
-    """Compiled once: it takes as long as making the database."""
-    texts = TextReferences()
-    return texts, BodyEncoder(texts)

@@ -15,6 +15,7 @@ from spectrace.core.events import TYPE_NUMBERS
 from spectrace.errors import StoreError
 from spectrace.store import admin, compression, tables
 from spectrace.store.decoding import parse
+from spectrace.store.process import operator
 from spectrace.store.sql import SqlEventStore
 from spectrace.store.statements import SEQ_MASK, key
 from spectrace.store.transfer import PRESENT, Arrival, selection_digest
@@ -92,7 +93,7 @@ class Arrivals:
             admin.record(self._target, self._end())
 
     def _end(self) -> AdminBody:
-        by, spectrace, source, digest = admin.operator(), admin.VERSION, self._begun.source, self._begun.source_digest
+        by, spectrace, source, digest = operator(), admin.VERSION, self._begun.source, self._begun.source_digest
         episodes, selection, epoch = len(self._new), selection_digest(self._new), self._begun.source_epoch
         if self._begun.what == "copied":
             return AdminCopied(
@@ -126,7 +127,7 @@ def arrivals(  # noqa: PLR0913 - what its first record says
 ) -> Arrivals:
     """Return the records to be written where `episodes` come from `source`; `what` is as in `AdminBegun`."""
     begun = AdminBegun(
-        by=admin.operator(),
+        by=operator(),
         spectrace=admin.VERSION,
         what=what,
         source=source,

@@ -17,6 +17,7 @@ from spectrace.store import admin, compression, revisions, tables, triggers
 from spectrace.store.address import refuse_bundle
 from spectrace.store.backup import Backup, take
 from spectrace.store.database import Database, parse_url, shown
+from spectrace.store.process import operator
 from spectrace.store.revisions import head
 
 
@@ -124,7 +125,7 @@ def _upgrade(database: Database, backup: Backup | None) -> Upgraded:
 
 def _record(done: Upgraded) -> AdminUpgraded:
     return AdminUpgraded(
-        by=admin.operator(),
+        by=operator(),
         spectrace=admin.VERSION,
         from_revision=done.before or "",
         to_revision=done.after,

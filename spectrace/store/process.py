@@ -5,11 +5,14 @@ machine of the same name, and a container that shares the machine's, from passin
 told, a process is neither dead nor alive, and its lease decides.
 """
 
+import getpass
 import os
 import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from spectrace.core.episode_events import StartedBy
 
 _START_FIELD = 22 - 3
 """starttime in /proc/PID/stat, counted from after the command's closing bracket (proc(5))."""
@@ -27,6 +30,15 @@ class Process:
 def this_process() -> Process:
     """Return the running process."""
     return Process(socket.gethostname(), os.getpid(), _start_mark(os.getpid()))
+
+
+def operator() -> StartedBy:
+    """Return the operating system's word on who does it; a container may have no name for its user."""
+    try:
+        user = getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        user = f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+    return StartedBy(user, socket.gethostname())
 
 
 def is_dead(process: Process, here: Process) -> bool:

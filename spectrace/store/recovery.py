@@ -8,11 +8,9 @@ Stricter than the state that listings show: a writer whose process certainly liv
 somebody else, though its lease ran out (a laptop slept, the clock was set forward), unless it let the episode go.
 """
 
-from functools import reduce
-
 from spectrace.core.admin_events import ADMIN_PREFIX
-from spectrace.core.events import EpisodeEnded, Totals
-from spectrace.core.fold import tally
+from spectrace.core.events import EpisodeEnded
+from spectrace.core.fold import Tally
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.errors import Conflict, UsageError
 from spectrace.store.event_store import EventStore, Pending
@@ -46,8 +44,10 @@ def _end(store: EventStore, episode: str, at: int) -> None:
         events = list(store.read(episode))
         if (newer := first_newer(events)) is not None:  # what was left open cannot be told without it
             raise newer_version(newer)
-        totals = reduce(lambda counted, event: tally(counted, event.body), events, Totals())
-        ended = EpisodeEnded(outcome=INTERRUPTED, reason=RECOVERED, answer=None, reward=None, totals=totals)
+        tally = Tally()
+        for event in events:
+            tally.count(event.body)
+        ended = EpisodeEnded(outcome=INTERRUPTED, reason=RECOVERED, answer=None, reward=None, totals=tally.totals)
         writer.append([Pending(len(events), "", at, ended)], durable=True)
     finally:
         writer.close()

@@ -23,6 +23,7 @@ from spectrace.store.backup import copied, file_digest, flush, free_name, stamp
 from spectrace.store.database import BUSY_S, Database, explain, parse_url, shown
 from spectrace.store.evidence import peeking
 from spectrace.store.lock import TurnLock
+from spectrace.store.process import operator
 
 _PATIENCE_S = 0.3
 """Who has the file open has it open for long; only a glance is waited for."""
@@ -75,7 +76,7 @@ def restore(url: str, backup: Path, check: Check) -> Restored:
                 partial,
                 old,
                 AdminRestored(
-                    by=admin.operator(),
+                    by=operator(),
                     spectrace=admin.VERSION,
                     backup=backup.name,
                     backup_digest=digest,

@@ -261,25 +261,21 @@ class SqlEventStore:
         before = chain.seq
         try:
             rows = chain.stage(events)
-            if chain.ended or not self._names.know({row.lifted.tool for row in rows}):
+            fresh = chain.fresh
+            many = len(rows) + len(fresh) > ROWS
+            if many or chain.ended or not self._names.know({row.lifted.tool for row in rows}):
                 self._append_alone(number, chain, before, rows, durable=durable)
             else:
-                blobs, values = _blob_rows(chain), self._values(number, rows, self._names.tools)
+                blobs, values = _blob_rows(fresh), self._values(number, rows, self._names.tools)
                 lease = self.now() + LEASE_US
                 append = Append(chain.episode, number, before, chain.seq, chain.link, lease, blobs, values, durable)
-                self._append_with_others(append, chain, rows)
+                self._commits.commit(append)
         except BaseException:
             chain.rollback()
             raise
         chain.commit()
         if chain.ended:
             self.database.checkpoint(above=CHECKPOINT_BYTES)
-
-    def _append_with_others(self, append: Append, chain: EpisodeChain, rows: Sequence[Row]) -> None:
-        if append.rows <= ROWS:
-            self._commits.commit(append)
-        else:
-            self._append_alone(append.number, chain, append.before, rows, durable=append.durable)
 
     def _append_alone(
         self, number: int, chain: EpisodeChain, before: int, rows: Sequence[Row], *, durable: bool
@@ -304,7 +300,7 @@ class SqlEventStore:
         moved = (chain.seq, chain.link, self.now() + LEASE_US, ended, number, before)
         if connection.exec_driver_sql(self._statements.grow, moved).rowcount != 1:
             raise taken(chain.episode, before)
-        self._statements.insert(connection, tables.blobs, _blob_rows(chain), ignore=True)
+        self._statements.insert(connection, tables.blobs, _blob_rows(chain.fresh), ignore=True)
         tools = self._names.learn(connection, {row.lifted.tool for row in rows})
         self._statements.insert(connection, tables.events, self._values(number, rows, tools))
         if chain.ended:
@@ -336,5 +332,5 @@ class SqlEventStore:
         }
 
 
-def _blob_rows(chain: EpisodeChain) -> list[tuple[object, ...]]:
-    return [(digest, len(data), *pack_blob(data)) for digest, data in chain.fresh.items()]
+def _blob_rows(fresh: Mapping[bytes, bytes]) -> list[tuple[object, ...]]:
+    return [(digest, len(data), *pack_blob(data)) for digest, data in fresh.items()]

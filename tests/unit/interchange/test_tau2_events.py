@@ -198,7 +198,7 @@ def test_the_grade_keeps_its_exact_text_and_the_end_its_totals():
 
     (grade,), (end,) = bodies(script, EvaluateCompleted), bodies(script, EpisodeEnded)
     assert (grade.reward, grade.detail) == ("1.0", '{"reward":1.0}')
-    assert (end.outcome, end.reason, end.reward, end.totals) == ("completed", "user_stop", "1.0", script.totals)
+    assert (end.outcome, end.reason, end.reward, end.totals) == ("completed", "user_stop", "1.0", script.tally.totals)
 
 
 def test_a_dialogue_of_nothing_is_an_episode_of_nothing():

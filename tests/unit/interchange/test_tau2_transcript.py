@@ -56,7 +56,7 @@ def test_a_model_call_holds_the_conversation_before_it_and_what_the_provider_sai
     assert (answered.message.content, answered.reasoning, answered.finish_reason) == ("Hello", "hm", "stop")
     assert (answered.model, answered.provider_id, answered.source) == ("m-1", "msg_1", "import")
     assert answered.usage == Usage(input=9, output=3)
-    assert script.totals.strong_calls == 1
+    assert script.tally.totals.strong_calls == 1
 
 
 def test_a_call_whose_tokens_nobody_counted_is_a_loss():

@@ -8,6 +8,7 @@ from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.core.admin_events import AdminCopied, AdminImported, AdminOpened, EpochHead
 from spectrace.errors import UsageError
 from spectrace.store import admin, tables
+from spectrace.store.process import operator
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
 
@@ -21,7 +22,7 @@ def store(database_url):
 
 def imported(number: int = 1) -> AdminImported:
     return AdminImported(
-        by=admin.operator(),
+        by=operator(),
         spectrace=admin.VERSION,
         source=f"file {number} \ud800" + "x" * 300,
         source_digest=None,
@@ -138,7 +139,7 @@ def test_records_of_many_writers_make_one_chain(database_url, store):
 
 def test_a_copy_says_the_epoch_that_it_came_from(store):
     came = AdminCopied(
-        by=admin.operator(),
+        by=operator(),
         spectrace=admin.VERSION,
         source="other.db",
         source_digest=None,
@@ -149,12 +150,3 @@ def test_a_copy_says_the_epoch_that_it_came_from(store):
     episode, _, seq = admin.record(store, came).partition(":")
 
     assert [event.body for event in store.read(episode, int(seq))] == [came]
-
-
-def test_whoever_has_no_name_is_told_by_number(monkeypatch):
-    def nobody() -> str:
-        raise KeyError("uid not found: 4711")
-
-    monkeypatch.setattr("getpass.getuser", nobody)
-
-    assert admin.operator().user.startswith("uid ")

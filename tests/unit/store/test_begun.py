@@ -8,10 +8,11 @@ from spectrace.core.admin_events import AdminBegun, AdminCopied, AdminUnpacked, 
 from spectrace.store import admin, runs
 from spectrace.store.begun import arrivals, unfinished
 from spectrace.store.copying import copy_log
+from spectrace.store.process import operator
 from spectrace.store.sql import open_store
 from tests.transfers import write_episode
 
-WHO = {"by": admin.operator(), "spectrace": admin.VERSION, "source_digest": None}
+WHO = {"by": operator(), "spectrace": admin.VERSION, "source_digest": None}
 EPOCH = EpochHead("admin-00112233aabb", 3, "ab" * 32)
 BEGUN = AdminBegun(**WHO, what="copied", source="log.db", episodes=2, source_epoch=EPOCH)
 COPIED = AdminCopied(**WHO, source="log.db", episodes=2, selection_digest="sha256:00", source_epoch=EPOCH)

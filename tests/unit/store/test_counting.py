@@ -1,7 +1,6 @@
 import pytest
 
-from spectrace.core.events import Totals
-from spectrace.core.fold import tally
+from spectrace.core.fold import Tally
 from spectrace.store.counting import totals_so_far
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
@@ -22,9 +21,10 @@ def store(database_url):
 
 
 def test_rows_are_counted_as_their_events_are(store):
-    expected = Totals()
+    tally = Tally()
     for body in BODIES[:-1]:
-        expected = tally(expected, body)
+        tally.count(body)
+    expected = tally.totals
 
     assert totals_so_far(store.database, store.log.number("ep")) == expected
     assert 0 not in (expected.steps, expected.rejections, expected.repairs, expected.weak_calls, expected.discarded)

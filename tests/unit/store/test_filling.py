@@ -5,11 +5,12 @@ import pytest
 from spectrace.core.admin_events import AdminBegun
 from spectrace.store import admin, runs
 from spectrace.store.filling import filling
+from spectrace.store.process import operator
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
 
 BEGUN = AdminBegun(
-    by=admin.operator(), spectrace=admin.VERSION, what="copied", source="log.db", source_digest=None, episodes=2
+    by=operator(), spectrace=admin.VERSION, what="copied", source="log.db", source_digest=None, episodes=2
 )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.store.process import Process, _start_mark, is_alive, is_dead, this_process
+from spectrace.store.process import Process, _start_mark, is_alive, is_dead, operator, this_process
 
 HERE = this_process()
 
@@ -67,3 +67,12 @@ def test_a_process_that_proc_hides_is_left_to_the_lease(tmp_path):
         pytest.skip(f"this machine does not allow it: {done.stderr.strip()}")
 
     assert done.stdout.split() == ["False", "False", "False"], done.stderr
+
+
+def test_whoever_has_no_name_is_told_by_number(monkeypatch):
+    def nobody() -> str:
+        raise KeyError("uid not found: 4711")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+
+    assert operator().user.startswith("uid ")
