@@ -62,6 +62,7 @@ def verdict_given(verdict: Verdict, segment: int, review: int) -> VerdictGiven:
         cause=verdict.cause,
         raw=verdict.raw,
         review=review,
+        probabilities=verdict.probabilities,
     )
 
 

@@ -253,6 +253,7 @@ def verdict_of(body: VerdictGiven) -> Verdict:
         replacement=body.replacement,
         cause=body.cause,
         raw=body.raw,
+        probabilities=body.probabilities,
     )
 
 

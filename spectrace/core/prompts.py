@@ -15,7 +15,10 @@ from string import Template
 from spectrace.core.types import Action, Call, Finish, History, Message, Observation, Reply, Step, ToolCall, ToolSpec
 from spectrace.errors import UsageError
 
-PROTOCOL_REVISION = 1
+PROTOCOL_REVISION = 2
+"""The rules of this version."""
+CARRIED_REVISIONS = (1, 2)
+"""Rules that this version can still replay by; 2 tolerates more forms of a reply and records that it did."""
 
 _ACTION_FORMAT = """\
 Write each step as one JSON object and nothing else:

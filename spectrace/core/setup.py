@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spectrace.core.events import EpisodeStarted
-from spectrace.core.prompts import Prompts
+from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.types import Action, Call, Effect, EnvironmentFacts, Finish, ModelFacts, Reply, Task, ToolSpec
 from spectrace.errors import Untestable
 
@@ -42,6 +42,8 @@ class Setup:
     prompts: Prompts
     models: tuple[ModelFacts, ...]
     seed: int | None = None
+    revision: int = PROTOCOL_REVISION
+    """The rules that replies are read by and prompts are rendered by."""
 
     def model(self, role: str) -> ModelFacts:
         """Return the weak, strong or user model."""
@@ -149,4 +151,5 @@ def setup_of(started: EpisodeStarted) -> Setup:
         prompts=Prompts.from_json(started.prompts),
         models=started.models,
         seed=started.seed,
+        revision=started.protocol_revision,
     )

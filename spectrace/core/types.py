@@ -110,6 +110,21 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Scoring:
+    """Ask for the probability of an answer about each step instead of text (PROTOCOL section 6).
+
+    Without `rejected` every step is scored and nothing is decoded: the completion's content is JSON text
+    `{"yes": [...], "no": [...]}`, log-probabilities as decimal strings. With it, the reply goes on after that step's
+    *no* and is decoded under the request's schema.
+    """
+
+    steps: int
+    yes: str = "yes"
+    no: str = "no"
+    rejected: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """What a model is asked. `tools` are sent natively; `schema` (JSON text) constrains the reply."""
 
@@ -118,6 +133,7 @@ class ModelRequest:
     schema: str | None = None
     parameters: str = "{}"
     """Sampling parameters as JSON text, e.g. temperature, max_tokens, seed."""
+    scoring: Scoring | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +248,8 @@ class Verdict:
     raw: str = ""
     replacement_unusable: str | None = None
     """Why the replacement could not be read, though the rejection stands."""
+    probabilities: str | None = None
+    """When scored: JSON text, a decimal string for each step."""
 
     @property
     def accepts_all(self) -> bool:

@@ -6,7 +6,9 @@ it is flushed.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from typing import Protocol as Port
 from typing import TypeVar, assert_never
 
@@ -45,7 +47,7 @@ from spectrace.core.events import (
     ResetRequested,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.types import Attempt, Completion, Effect, Evaluation, NeedsModel, Usage
+from spectrace.core.types import Attempt, Completion, Effect, Evaluation, ModelRequest, NeedsModel, Usage
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.runs.sources import Source
 
@@ -136,7 +138,7 @@ class Driver:
                 messages=asked.messages,
                 tools_digest=tools_digest(asked.tools) if asked.tools else None,
                 response_schema=asked.schema,
-                parameters=asked.parameters,
+                parameters=_parameters(asked),
             ),
         )
         await self._log.settle(durable=False)
@@ -291,6 +293,13 @@ class Driver:
             body = failed(request=request, kind=failure.kind, error=error, latency_us=None, source=source)
             what = failed.TYPE.partition(".")[0]
             raise CommandFailed(what, failure.kind, error, self._log.write(lane, body)) from failure
+
+
+def _parameters(asked: ModelRequest) -> str:
+    """Return what is recorded of how a model was asked: its sampling parameters, and what it was to score."""
+    if asked.scoring is None:
+        return asked.parameters
+    return json.dumps({**json.loads(asked.parameters), "scoring": asdict(asked.scoring)}, sort_keys=True)
 
 
 def _generate_failed(command: Generate, request: int, failure: ModelFailed, origin: str) -> GenerateFailed:

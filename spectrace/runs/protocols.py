@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from spectrace.core.baselines import StrongOnly, WeakOnly
 from spectrace.core.events import EpisodeStarted
-from spectrace.core.prompts import PROTOCOL_REVISION
+from spectrace.core.prompts import CARRIED_REVISIONS
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import Untestable, UsageError
 from spectrace.runs.live import EpisodeProtocol
@@ -41,8 +41,9 @@ def recorded_protocol(started: EpisodeStarted) -> EpisodeProtocol:
 
 def require_revision(started: EpisodeStarted) -> None:
     """Raise Untestable for rules that this version does not carry, naming the version that does: never `diverged`."""
-    if started.protocol_revision != PROTOCOL_REVISION:
+    if started.protocol_revision not in CARRIED_REVISIONS:
+        carried = " and ".join(map(str, CARRIED_REVISIONS))
         raise Untestable(
-            f"recorded under protocol revision {started.protocol_revision}, this version carries {PROTOCOL_REVISION}: "
+            f"recorded under protocol revision {started.protocol_revision}, this version carries {carried}: "
             f"replay it with spectrace {started.versions.spectrace}."
         )
