@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from spectrace.cost.prices import Price, read_prices
 from spectrace.errors import UsageError
 from spectrace.models.keys import refuse_literal_keys
 
 FILE = "spectrace.toml"
 DEFAULT_DATABASE = "sqlite:///spectrace.db"
 
-_TOP = {"database": str, "project": str, "models": dict}
+_TOP = {"database": str, "project": str, "models": dict, "prices": dict}
 _MODEL = {
     "provider": str,
     "name": str,
@@ -43,6 +44,8 @@ class Settings:
     project: str = "default"
     models: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Model name -> its table."""
+    prices: Mapping[str, tuple[Price, ...]] = field(default_factory=dict)
+    """`provider:name` -> what its tokens cost, by day."""
 
 
 def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
@@ -74,7 +77,8 @@ def read_settings(text: str, path: Path) -> Settings:
         refuse_literal_keys(f"{path}: models.{name}", table)
         _check(path, f"models.{name}", table, _MODEL)
         tables[name] = table
-    return Settings(path, values.get("database"), values.get("project", "default"), tables)
+    prices = read_prices(values.get("prices", {}), str(path))
+    return Settings(path, values.get("database"), values.get("project", "default"), tables, prices)
 
 
 def _check(path: Path, where: str, values: Mapping[str, object], known: Mapping[str, object]) -> None:
@@ -126,5 +130,12 @@ name = "qwen2.5-coder-1.5b"
 # [models.big.parameters]         # sent with every call
 # temperature = 0
 # max_tokens = 512
+#
+# [[prices."openai:NAME"]]        # provider:name; one entry for each day on which the price changed
+# input = 0.60                    # USD for a million tokens
+# cached = 0.06                   # tokens read from the provider's cache; without it they cost like others
+# output = 3.60
+# since = 2026-11-30
+# source = "where you read it"
 """
 """What `spectrace init` writes; a test reads it back."""

@@ -40,6 +40,8 @@ def test_a_file_that_was_named_must_be_there(tmp_path):
         ("[models.m]\nconstrained = 'yes'", "constrained must be a bool"),
         ("[models.m]\ntimeout_s = true", "timeout_s must be a number"),
         ("[models.m", "is not TOML"),
+        ("prices = 3", "prices must be a dict"),
+        ("[prices.'openai:m']\ninput = 1", r'prices."openai:m": output, since must be given'),
     ],
 )
 def test_a_mistake_is_refused_by_name(tmp_path, text, words):
@@ -93,3 +95,16 @@ def test_the_templates_commented_part_is_right_too(tmp_path):
 @pytest.mark.parametrize(("name", "words"), [("weka", " (did you mean weak?)"), ("zzz", "")])
 def test_the_nearest_name_is_offered_if_it_is_near(name, words):
     assert meant(name, ["weak", "strong"]) == words
+
+
+def test_a_price_is_read_with_its_day(tmp_path):
+    text = '[prices."openai:m"]\ninput = 0.6\noutput = 3.6\nsince = 2026-11-30\nsource = "its page"\n'
+
+    (price,) = read_settings(text, tmp_path / "spectrace.toml").prices["openai:m"]
+
+    assert (str(price.input), str(price.cached), price.since.isoformat(), price.source) == (
+        "0.6",
+        "0.6",
+        "2026-11-30",
+        "its page",
+    )
