@@ -15,6 +15,7 @@ from spectrace.core.events import (
     ActionChecked,
     ActionHeld,
     ActRequested,
+    ControlPassed,
     EffectObserved,
     EpisodeEnded,
     EpisodeStarted,
@@ -26,6 +27,8 @@ from spectrace.core.events import (
     GenerateFailed,
     GenerateRequested,
     OutcomeSettled,
+    PlanMade,
+    ProgressJudged,
     RepairMade,
     ReplyUnusable,
     ResetCompleted,
@@ -33,9 +36,11 @@ from spectrace.core.events import (
     ResetRequested,
     SegmentClosed,
     SegmentCommitted,
+    SpeculationMatched,
     StateMoved,
     StepDrafted,
     StepsDiscarded,
+    StepSpeculated,
     ToolsChanged,
     Unknown,
     VerdictGiven,
@@ -148,6 +153,25 @@ def _fact(body: object) -> str:
             return f"event {request} settled as {outcome}: {evidence}"
         case Unknown(type=type_, version=version, body=text):
             return "erased" if text == "null" else f"{type_} version {version} is not known to this spectrace: {text}"
+        case _:
+            return _rival(body)
+
+
+def _rival(body: object) -> str:
+    """Say what only other protocols than SpecAgent decide."""
+    match body:
+        case StepSpeculated(position=position, action=action, launched=launched):
+            return f"{position}: {action_text(action)} guessed, {'started' if launched else 'not started'}"
+        case SpeculationMatched(position=position, guess=guess):
+            return f"{position} is the guess of event {guess}: its observation is taken"
+        case PlanMade(plan=plan):
+            return f"plan: {plan}"
+        case ProgressJudged(outcome=outcome, who=who, failures=failures, reason=reason):
+            again = f", {failures} times in a row" if failures > 1 else ""
+            return f"segment {body.segment}: the {who} model sees {outcome}{again}" + (f": {reason}" if reason else "")
+        case ControlPassed(to=to, reason=reason, steps=steps):
+            span = "" if steps is None else f" for {counted(steps, 'step')}"
+            return f"the {to} model goes on{span}: {reason}"
         case _:
             return record_text(body)
 

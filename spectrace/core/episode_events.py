@@ -53,7 +53,7 @@ class EpisodeStarted:
     """First event: everything that the generator needs to be run again."""
 
     TYPE: ClassVar[str] = "episode.started"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     project: str
     labels: tuple[tuple[str, str], ...]
@@ -78,6 +78,8 @@ class EpisodeStarted:
     versions: Versions
     parent: Parent | None = None
     origin: Origin | None = None
+    concurrency: int | None = None
+    """Episodes at once in the run that recorded it (since version 2): wall times compare only where it is equal."""
 
 
 @dataclass(frozen=True, slots=True)

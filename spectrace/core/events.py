@@ -1,6 +1,7 @@
 """The event vocabulary: every type that a log may hold, in the past tense. Counterpart of `commands`.
 
-The classes stand in `episode_events`, `question_events`, `fact_events` and `admin_events`; this module is their union.
+The classes stand in `episode_events`, `question_events`, `fact_events`, `rival_events` and `admin_events`; this module
+is their union.
 An event is a *header* (no free text) and a *body*. The classes here are both at once: the fields named in
 HEADER_FIELDS travel in the header, the others in the body. Each class has a TYPE and a VERSION; its fields
 are never changed, only a new version is added, with an upcast in `store/upcasts.py`.
@@ -48,6 +49,7 @@ from spectrace.core.question_events import (
     ResetFailed,
     ResetRequested,
 )
+from spectrace.core.rival_events import ControlPassed, PlanMade, ProgressJudged, SpeculationMatched, StepSpeculated
 
 HEADER_FIELDS = ("effect", "authority", "outcome", "tool")
 """Fields of a body class that are lifted into the header."""
@@ -97,6 +99,11 @@ Body = (
     | EffectObserved
     | StateMoved
     | OutcomeSettled
+    | StepSpeculated
+    | SpeculationMatched
+    | PlanMade
+    | ProgressJudged
+    | ControlPassed
     | EpisodeEnded
     | AdminBody
 )
@@ -136,8 +143,16 @@ TYPE_NUMBERS: dict[type[Body], int] = {
     AdminUnpacked: 32,
     AdminCopied: 33,
     AdminBegun: 34,
+    StepSpeculated: 35,
+    SpeculationMatched: 36,
+    PlanMade: 37,
+    ProgressJudged: 38,
+    ControlPassed: 39,
 }
-"""A database's small integer for each type: outside the chain, appended to, never renumbered."""
+"""A database's small integer for each type: outside the chain, appended to, never renumbered.
+
+Of the types from 35 on a database may have another number: one that it gave out before this spectrace knew the type.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +195,7 @@ __all__ = [
     "AdminUnpacked",
     "AdminUpgraded",
     "Body",
+    "ControlPassed",
     "EffectObserved",
     "EpisodeEnded",
     "EpisodeStarted",
@@ -193,6 +209,8 @@ __all__ = [
     "Origin",
     "OutcomeSettled",
     "Parent",
+    "PlanMade",
+    "ProgressJudged",
     "RepairMade",
     "ReplyUnusable",
     "ResetCompleted",
@@ -200,9 +218,11 @@ __all__ = [
     "ResetRequested",
     "SegmentClosed",
     "SegmentCommitted",
+    "SpeculationMatched",
     "StartedBy",
     "StateMoved",
     "StepDrafted",
+    "StepSpeculated",
     "StepsDiscarded",
     "ToolsChanged",
     "Totals",

@@ -119,10 +119,13 @@ class StepsDiscarded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyUnusable:
-    """A model's reply could not be read. `next`: asked_again, gave_up."""
+    """A model's reply broke the form. `next`: asked_again, gave_up, or tolerated (since version 2): it was read.
+
+    `cause` says what was wrong with it, or what was tolerated.
+    """
 
     TYPE: ClassVar[str] = "reply.unusable"
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     role: str
     request: int

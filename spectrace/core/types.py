@@ -290,6 +290,8 @@ class ModelFacts:
     """Whether the server is sent the JSON Schema of the reply."""
     server: str = "{}"
     """Server facts as JSON text, secrets removed."""
+    price: str | None = None
+    """What its tokens cost on the day of the run, as JSON text (`cost.prices`); None where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

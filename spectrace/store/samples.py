@@ -30,6 +30,7 @@ from spectrace.core.types import (
 from spectrace.store.event_store import Pending
 
 EPOCH_US = 1_700_000_000_000_000
+PRICE = '{"input":"3","cached":"0.3","output":"15","since":"2026-01-01","source":"made up"}'
 # A copy on purpose: dictionaries are trained on these samples, which must not follow later vocabularies.
 CATEGORIES = (
     "wrong_tool",
@@ -71,6 +72,7 @@ class Sample:
         for segment in range(1, segments + 1):
             self.segment(segment, tools)
         self.odd_ones(tools)
+        self.rivals(tools)
         self.made.append(e.EvaluateRequested())
         self.made.append(
             e.EvaluateCompleted(
@@ -138,10 +140,12 @@ class Sample:
             replies=True,
         )
         models = tuple(
-            ModelFacts(role, provider, self.name(), "http://127.0.0.1:30000/v1", '{"temperature": 0}', calls)
-            for role, provider, calls in (
-                ("weak", self.random.choice(("local", "sglang")), "json"),
-                ("strong", self.random.choice(("openai", "sglang")), "native"),
+            ModelFacts(
+                role, provider, self.name(), "http://127.0.0.1:30000/v1", '{"temperature": 0}', calls, price=price
+            )
+            for role, provider, calls, price in (
+                ("weak", self.random.choice(("local", "sglang")), "json", None),
+                ("strong", self.random.choice(("openai", "sglang")), "native", PRICE),
             )
         )
         return e.EpisodeStarted(
@@ -164,6 +168,7 @@ class Sample:
             trial=0,
             run=self.name(),
             versions=e.Versions("0.1.0", "3.11.7"),
+            concurrency=8,
         )
 
     def opening(self) -> None:
@@ -366,4 +371,28 @@ class Sample:
             ),
             e.StateMoved(position="s9.1", fingerprint_held=self.digest(), fingerprint_executed=self.digest()),
             e.OutcomeSettled(authority=f"person:{self.name()}", outcome="ok", request=request, evidence=self.text(20)),
+        ]
+
+    def rivals(self, tools: tuple[ToolSpec, ...]) -> None:
+        """Add one of each type that only other protocols than SpecAgent tell."""
+        tool, request = tools[0].name, self.last
+        guess = self.action(tool)
+        self.made += [
+            e.ReplyUnusable(role="drafter", request=request, cause=self.text(9), next="tolerated"),
+            e.PlanMade(segment=9, request=request, plan=self.text(40)),
+            e.StepSpeculated(
+                effect="read",
+                tool=tool,
+                segment=9,
+                index=1,
+                position="s9.g1",
+                action=guess,
+                request=request,
+                launched=self.random.choice((True, False)),
+            ),
+            e.SpeculationMatched(segment=9, position="s9.1", guess=request + 3),
+            e.ProgressJudged(
+                outcome="stagnation", segment=9, who="weak", request=request, reason=self.text(20), failures=1
+            ),
+            e.ControlPassed(segment=9, to="strong", reason="stagnation", steps=2),
         ]

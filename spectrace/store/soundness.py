@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from spectrace.core.events import TYPE_NUMBERS, AdminOpened
 from spectrace.errors import StoreError
-from spectrace.store import admin, compression, episode_rows, migrate, projections, shape, tables
+from spectrace.store import admin, compression, episode_rows, foreign_names, migrate, projections, shape, tables
 from spectrace.store.begun import unfinished
 from spectrace.store.database import Database, parse_url
 from spectrace.store.evidence import opened
@@ -107,7 +107,10 @@ def _keys(connection: sa.Connection) -> str | None:
 
 def _types(connection: sa.Connection) -> str | None:
     held = {row.number: row.name for row in connection.execute(tables.types.select())}
-    wrong = [cls.TYPE for cls, number in TYPE_NUMBERS.items() if held.get(number) != cls.TYPE]
+    given_out = {name for number, name in held.items() if number >= foreign_names.FIRST}
+    wrong = [
+        cls.TYPE for cls, number in TYPE_NUMBERS.items() if held.get(number) != cls.TYPE and cls.TYPE not in given_out
+    ]
     return f"the numbers of these types are not what this spectrace knows: {', '.join(wrong)}" if wrong else None
 
 

@@ -1,7 +1,8 @@
 """Upcasts: one pure function per (type, version) that turns a decoded body into the next version's.
 
 Stored bytes are never rewritten: an old event is brought up to date each time it is read. A change takes and returns
-the body as a dictionary, header fields included, texts resolved. There is none yet: every type is at version 1.
+the body as a dictionary, header fields included, texts resolved. A field that came later gets the value that says
+that nobody recorded it.
 
 What a version is. The integer beside a type's name is its *major* version: whatever changes what a reader makes of an
 event (a field renamed, dropped or retyped, a word added to a closed set, the type itself renamed) is a new version
@@ -12,7 +13,7 @@ refuses by its number (`core.versions`). A class may be renamed freely: logs hol
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 Fields = dict[str, object]
 
@@ -25,7 +26,21 @@ class Step(NamedTuple):
     change: Callable[[Fields], Fields]
 
 
-UPCASTS: Mapping[tuple[str, int], Step] = {}
+def _unchanged(fields: Fields) -> Fields:
+    """Return the fields: the new version only has one word more."""
+    return fields
+
+
+def _without_prices(fields: Fields) -> Fields:
+    """Say of an old episode that neither its models' prices nor how many ran beside it were recorded."""
+    models = [{**cast("Fields", model), "price": None} for model in cast("list[object]", fields["models"])]
+    return {**fields, "models": models, "concurrency": None}
+
+
+UPCASTS: Mapping[tuple[str, int], Step] = {
+    ("episode.started", 1): Step("episode.started", 2, _without_prices),
+    ("reply.unusable", 1): Step("reply.unusable", 2, _unchanged),
+}
 """(type, version) -> the step from it."""
 
 

@@ -3,7 +3,16 @@ import json
 import pytest
 
 from spectrace.audit.lines import action_text, counted, plain, summary, tool_name
-from spectrace.core.events import Event, Unknown
+from spectrace.core.events import (
+    ControlPassed,
+    Event,
+    PlanMade,
+    ProgressJudged,
+    ReplyUnusable,
+    SpeculationMatched,
+    StepSpeculated,
+    Unknown,
+)
 from spectrace.core.types import Call, Effect, Finish, Reply
 from spectrace.store.samples import sample_episode
 
@@ -30,6 +39,57 @@ def test_no_event_of_the_vocabulary_is_left_without_words():
     events = [Event("e", seq, "", 0, body) for seq, body in enumerate(sample_episode(1))]
 
     assert [event.type for event in events if not summary(event)] == []
+
+
+CALL = Call("find_order", '{"id": "W2"}')
+RIVALS = [
+    (
+        StepSpeculated(
+            effect="read",
+            tool="find_order",
+            segment=1,
+            index=1,
+            position="s1.g1",
+            action=CALL,
+            request=4,
+            launched=True,
+        ),
+        's1.g1: find_order {"id": "W2"} guessed, started',
+    ),
+    (
+        StepSpeculated(
+            effect="write", tool="x", segment=1, index=1, position="s1.g1", action=CALL, request=4, launched=False
+        ),
+        's1.g1: find_order {"id": "W2"} guessed, not started',
+    ),
+    (
+        SpeculationMatched(segment=1, position="s1.1", guess=6),
+        "s1.1 is the guess of event 6: its observation is taken",
+    ),
+    (PlanMade(segment=1, request=4, plan="find it, then cancel"), "plan: find it, then cancel"),
+    (
+        ProgressJudged(outcome="stagnation", segment=2, who="weak", request=4, reason="no new facts", failures=2),
+        "segment 2: the weak model sees stagnation, 2 times in a row: no new facts",
+    ),
+    (
+        ProgressJudged(outcome="progress", segment=2, who="strong", request=4, reason=None, failures=0),
+        "segment 2: the strong model sees progress",
+    ),
+    (
+        ControlPassed(segment=2, to="strong", reason="stagnation", steps=4),
+        "the strong model goes on for 4 steps: stagnation",
+    ),
+    (ControlPassed(segment=3, to="weak", reason="planned", steps=None), "the weak model goes on: planned"),
+    (
+        ReplyUnusable(role="drafter", request=4, cause="a call written as text", next="tolerated"),
+        "drafter: a call written as text; tolerated",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), RIVALS)
+def test_what_rivals_decide_is_told_in_one_line(body, said):
+    assert summary(Event("e", 7, "", 0, body)) == said
 
 
 def test_an_unknown_event_is_named_and_not_interpreted():

@@ -44,6 +44,11 @@ def test_every_event_has_a_number_of_its_own_that_is_never_changed():
         "admin.unpacked": 32,
         "admin.copied": 33,
         "admin.begun": 34,
+        "step.speculated": 35,
+        "speculation.matched": 36,
+        "plan.made": 37,
+        "progress.judged": 38,
+        "control.passed": 39,
     }
 
 

@@ -9,6 +9,7 @@ from spectrace.core.admin_events import AdminCopied, AdminImported, AdminOpened,
 from spectrace.errors import UsageError
 from spectrace.store import admin, tables
 from spectrace.store.process import operator
+from spectrace.store.revisions import head
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
 
@@ -42,7 +43,7 @@ def test_a_new_database_is_in_its_first_epoch(store):
 
     assert (epoch.number, epoch.events) == (0, 1)
     assert epoch.episode.startswith("admin-")
-    assert (opened.reason, opened.revision, opened.episodes, opened.previous) == ("created", "0002", 0, None)
+    assert (opened.reason, opened.revision, opened.episodes, opened.previous) == ("created", head(), 0, None)
 
 
 def test_records_follow_each_other_in_one_chain(store):

@@ -72,12 +72,12 @@ def test_each_line_is_an_event_and_each_blob_is_named_by_its_digest(store, packe
 def test_it_says_what_it_is_and_carries_what_its_reader_needs(packed):
     found = members(packed.path)
     manifest = json.loads(found["manifest.json"])
-    types = {json.loads(json.loads(line)["header"])[3] for line in found["episodes/ep1.jsonl"].splitlines()}
+    types = {tuple(json.loads(json.loads(line)["header"])[3:5]) for line in found["episodes/ep1.jsonl"].splitlines()}
 
     Draft202012Validator(json.loads(found["schemas/bundle.v1.json"])).validate(manifest)
     assert found["FORMAT.md"] == (ROOT / "schemas" / "FORMAT.md").read_bytes()
     assert {name for name in found if name.startswith("schemas/events/")} == {
-        f"schemas/events/{type_}.v1.json" for type_ in types
+        f"schemas/events/{type_}.v{version}.json" for type_, version in types
     }
     assert [(one["episode"], one["state"]) for one in manifest["episodes"]] == [("ep1", "ended"), ("ep2", "ended")]
     assert {name: hashlib.sha256(found[name]).hexdigest() for name in manifest["members"]} == {

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import Event, OutcomeSettled, VerdictGiven
+from spectrace.core.events import Event, GenerateRequested, OutcomeSettled, VerdictGiven
 from spectrace.store import projections, tables
 from spectrace.store.event_store import Pending
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -64,7 +64,7 @@ def test_an_ended_episode_has_its_summary(store):
         "rejections": 1,
         "unusable": 0,
         "repairs": 1,
-        "weak_calls": sum(getattr(body, "who", "") == "weak" for body in BODIES),
+        "weak_calls": sum(isinstance(body, GenerateRequested) and body.who == "weak" for body in BODIES),
         "strong_calls": 2,
     }
 
