@@ -146,26 +146,38 @@ class OpenAIClient:
 
     async def generate(self, request: ModelRequest) -> Completion:
         """Answer one request; connection errors, 408, 409, 429 and 5xx are tried again a bounded number of times."""
+        if request.scoring is not None:
+            said = f"verdict=scored needs sglang: {self._provider}:{self.name} answers in text only."
+            raise ModelFailed("refused", said)
         body = chat.request_body(self.name, request, self._parameters, constrained=self._constrained)
-        data = chat.sendable({**body, **self.extras})
         started = time.monotonic_ns()
         attempts: list[Attempt] = []
+        try:
+            text = await self._tried("/chat/completions", {**body, **self.extras}, started, attempts)
+        except Failure as failure:
+            unknown = failure.status == 404  # noqa: PLR2004 - Not Found
+            self._give_up(await self._unknown_model(failure) if unknown else failure, started, attempts)
+        return self._completion(text, started, attempts)
+
+    async def _tried(self, path: str, body: dict[str, object], started: int, attempts: list[Attempt]) -> str:
+        """Post; again after what may pass. Every attempt is listed; raises the last one's Failure."""
+        data = chat.sendable(body)
+        tries = 0
         while True:
             begun = time.monotonic_ns()
+            tries += 1
             try:
-                text = await self._post("/chat/completions", data)
+                text = await self._post(path, data)
             except Failure as failure:
                 error = self._endpoint.scrub(failure.message)
                 attempts.append(Attempt(_us(begun - started), _us(time.monotonic_ns() - begun), error))
-                if not failure.again or len(attempts) > self._retries:
-                    if failure.status == 404:  # noqa: PLR2004 - Not Found
-                        failure = await self._unknown_model(failure)
-                    self._give_up(failure, started, attempts)
-                wait_s = self._backoff_s * 2 ** (len(attempts) - 1) if failure.wait_s is None else failure.wait_s
+                if not failure.again or tries > self._retries:
+                    raise
+                wait_s = self._backoff_s * 2 ** (tries - 1) if failure.wait_s is None else failure.wait_s
                 await asyncio.sleep(min(wait_s, _LONGEST_WAIT_S))
             else:
                 attempts.append(Attempt(_us(begun - started), _us(time.monotonic_ns() - begun)))
-                return self._completion(text, started, attempts)
+                return text
 
     def _completion(self, text: str, started: int, attempts: list[Attempt]) -> Completion:
         try:

@@ -5,7 +5,7 @@ import time
 import pytest
 from model_server import Answer, completion, model_server
 
-from spectrace.core.types import Message, ModelRequest, ToolCall, Usage
+from spectrace.core.types import Message, ModelRequest, Scoring, ToolCall, Usage
 from spectrace.errors import ModelFailed, UsageError
 from spectrace.models.openai import OpenAIClient
 
@@ -384,3 +384,14 @@ def test_facts_with_a_wrong_key_are_refused(server):
 
     with pytest.raises(ModelFailed, match="who are you"):
         facts_of(client_for(server))
+
+
+def test_a_scored_request_is_refused_because_only_sglang_can_score():
+    client = OpenAIClient("little", "http://127.0.0.1:9/v1")
+
+    failed = failure(client, ModelRequest(HELLO.messages, scoring=Scoring(steps=2)))
+
+    assert (failed.kind, str(failed)) == (
+        "refused",
+        "verdict=scored needs sglang: openai:little answers in text only.",
+    )
