@@ -48,7 +48,7 @@ def effect_observed(step: Step, acted: Acted) -> EffectObserved:
     )
 
 
-def verdict_given(verdict: Verdict, segment: int, review: int) -> VerdictGiven:
+def verdict_given(verdict: Verdict, segment: int, review: int | None) -> VerdictGiven:
     """Say what the reviewer decided; `review` is the number of the model call that gave it."""
     return VerdictGiven(
         outcome=verdict.decision,

@@ -11,7 +11,8 @@ from itertools import count
 from spectrace.core.commands import Protocol, tell
 from spectrace.core.facts import verdict_given
 from spectrace.core.fold import Episode
-from spectrace.core.roles import Desk, Ended, review
+from spectrace.core.reviewing import review
+from spectrace.core.roles import Desk, Ended
 from spectrace.core.types import Effect, History, Message, Outcome, Step, Verdict
 
 

@@ -1,4 +1,4 @@
-"""The models' roles: draft, review, repair, act: render the prompt, ask, read the reply, ask again once.
+"""The models' roles: draft, repair, act: render the prompt, ask, read the reply, ask again once. Reviews: `reviewing`.
 
 Each is a sub-generator that a re-verification can run alone. `Meter` counts what the budgets are checked against;
 it counts only recorded answers, so a replay counts the same.
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from spectrace.core import prompts as render
 from spectrace.core.commands import Asked, CommandFailed, Protocol, generate, tell
 from spectrace.core.events import ReplyUnusable
-from spectrace.core.reading import Unusable, read_actions, read_verdict
-from spectrace.core.setup import CATEGORIES, Setup
-from spectrace.core.types import Action, History, Message, ModelFacts, ModelRequest, Outcome, Role, Step, Usage, Verdict
+from spectrace.core.reading import Unusable, read_actions
+from spectrace.core.setup import Setup
+from spectrace.core.types import Action, History, Message, ModelFacts, ModelRequest, Outcome, Role, Scoring, Step, Usage
 
 
 @dataclass(slots=True)
@@ -68,12 +68,23 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Manner:
+    """How the strong model is asked: options of SpecAgent of the same names, or what a re-verification takes over."""
+
+    prompts: str = "shared"
+    acceptance: str = "semantic"
+    verdict: str = "decoded"
+    threshold: str = "0.5"
+
+
+@dataclass(frozen=True, slots=True)
 class Desk:
-    """What every role works with: the setup, the budget and the meter."""
+    """What every role works with: the setup, the budget, the manner of asking and the meter."""
 
     setup: Setup
     budget: Budget
     meter: Meter = field(default_factory=Meter)
+    manner: Manner = Manner()
 
     def check_budget(self) -> None:
         """Raise Ended(truncated) when a limit is reached."""
@@ -81,11 +92,28 @@ class Desk:
         if limit is not None:
             raise Ended(Outcome("truncated", limit))
 
+    def template(self, role: Role) -> str:
+        """Return the strong model's system prompt in a role: one for all, or (prompts=separate) one each."""
+        prompts = self.setup.prompts
+        if self.manner.prompts == "shared":
+            return prompts.strong
+        return {Role.REVIEWER: prompts.reviewer, Role.REPAIRER: prompts.repairer}.get(role, prompts.drafter)
 
-def draft(desk: Desk, history: History, steps: tuple[Step, ...], position: str) -> Protocol[Written | None]:
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a corrective turn is shown of the rejection."""
+
+    reason: str
+    rejected: Action | None = None
+
+
+def draft(
+    desk: Desk, history: History, steps: tuple[Step, ...], position: str, notes: tuple[tuple[int, str], ...] = ()
+) -> Protocol[Written | None]:
     """Let the weak model write the next step(s); None after two unusable replies."""
     model = desk.setup.model("weak")
-    messages = _context(desk.setup, model, desk.setup.prompts.drafter, history, steps)
+    messages = context(desk.setup, model, desk.setup.prompts.drafter, history, steps, notes)
     return (yield from _write(desk, model, Role.DRAFTER, position, messages))
 
 
@@ -94,55 +122,40 @@ def act_next(desk: Desk, who: str, history: History, position: str) -> Protocol[
     model = desk.setup.model(who)
     prompts = desk.setup.prompts
     template = prompts.drafter if who == "weak" else prompts.strong
-    messages = _context(desk.setup, model, template, history, ())
+    messages = context(desk.setup, model, template, history, ())
     return (yield from _write(desk, model, Role.ACTOR, position, messages))
 
 
-def repair(desk: Desk, history: History, position: str, reason: str | None) -> Protocol[Written | None]:
+def act_instead(desk: Desk, history: History, position: str) -> Protocol[Written | None]:
+    """Let the strong model write its own next step, to be compared with a drafted one (acceptance=exact)."""
+    model = desk.setup.model("strong")
+    messages = context(desk.setup, model, desk.template(Role.ACTOR), history, ())
+    return (yield from _write(desk, model, Role.REVIEWER, position, messages))
+
+
+def repair(desk: Desk, history: History, position: str, shown: Shown | None) -> Protocol[Written | None]:
     """Let the strong model write its own step(s) in place of the rejected one; None after two unusable replies."""
-    model, prompts = desk.setup.model("strong"), desk.setup.prompts
-    context = _context(desk.setup, model, prompts.strong, history, ())
-    rejection = render.fill(prompts.rejection, reason=reason) if reason else ""
-    question = Message("user", render.fill(prompts.repair, rejection=rejection))
-    return (yield from _write(desk, model, Role.REPAIRER, position, (*context, question)))
+    messages = repair_messages(desk, history, shown)
+    return (yield from _write(desk, desk.setup.model("strong"), Role.REPAIRER, position, messages))
 
 
-def review(desk: Desk, history: History, steps: tuple[Step, ...], position: str) -> Protocol[tuple[Verdict, int]]:
-    """Put a drafted segment to the strong model: its verdict and the number of the model call that gave it.
-
-    An unusable reply is asked again once with its cause; then the verdict is `unusable`: nothing is accepted.
-    """
-    setup, model = desk.setup, desk.setup.model("strong")
-    schema = json.dumps(setup.verdict_schema(len(steps)))
-    messages = review_messages(setup, model, history, steps)
-    asked = yield from _ask(desk, model, Role.REVIEWER, position, messages, schema)
-    verdict = read_verdict(setup, asked.completion, len(steps))
-    if isinstance(verdict, Unusable):
-        asked = yield from _ask_again(desk, model, Role.REVIEWER, position, messages, schema, asked, verdict.cause)
-        verdict = read_verdict(setup, asked.completion, len(steps))
-    if isinstance(verdict, Unusable):
-        yield from tell(ReplyUnusable(role=Role.REVIEWER, request=asked.seq, cause=verdict.cause, next="gave_up"))
-        raw = asked.completion.message.content
-        verdict = Verdict(len(steps), 0, status="unusable", cause=verdict.cause, raw=raw)
-    return verdict, asked.seq
+def repair_messages(desk: Desk, history: History, shown: Shown | None) -> tuple[Message, ...]:
+    """Return the repairer's prompt: the accepted history, and the question last."""
+    prompts = desk.setup.prompts
+    before = context(desk.setup, desk.setup.model("strong"), desk.template(Role.REPAIRER), history, ())
+    rejection = render.rejection(prompts, shown.reason, shown.rejected) if shown else ""
+    return (*before, Message("user", render.fill(prompts.repair, rejection=rejection)))
 
 
-def review_messages(setup: Setup, model: ModelFacts, history: History, steps: tuple[Step, ...]) -> tuple[Message, ...]:
-    """Return the reviewer's prompt: the shared context, the segment inside it, and the question last."""
-    prompts = setup.prompts
-    context = _context(setup, model, prompts.strong, history, steps)
-    question = render.fill(
-        prompts.review,
-        count=len(steps),
-        steps=render.numbered(steps, prompts.held),
-        categories=", ".join(CATEGORIES),
-    )
-    return (*context, Message("user", question))
-
-
-def _context(
-    setup: Setup, model: ModelFacts, template: str, history: History, steps: tuple[Step, ...]
+def context(  # noqa: PLR0913 - what a prompt is made of
+    setup: Setup,
+    model: ModelFacts,
+    template: str,
+    history: History,
+    steps: tuple[Step, ...],
+    notes: tuple[tuple[int, str], ...] = (),
 ) -> tuple[Message, ...]:
+    """Return what every role's prompt begins with: the system prompt, the history and the open steps."""
     native = model.calls == "native"
     system = render.system_message(
         template,
@@ -153,7 +166,20 @@ def _context(
         replies=setup.environment.replies,
         finish=setup.environment.finish,
     )
-    return (system, *render.history_messages(setup.prompts, history, steps, native=native))
+    return (system, *render.history_messages(setup.prompts, history, steps, native=native, notes=notes))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to a model: for whom, what for, the prompt, and the form of the reply."""
+
+    model: ModelFacts
+    role: Role
+    position: str
+    messages: tuple[Message, ...]
+    schema: str | None = None
+    """JSON Schema of the reply, as text; sent to servers that can constrain."""
+    scoring: Scoring | None = None
 
 
 def _write(
@@ -161,10 +187,11 @@ def _write(
 ) -> Protocol[Written | None]:
     native = model.calls == "native"
     schema = None if native else json.dumps(desk.setup.action_schema())
-    asked = yield from _ask(desk, model, role, position, messages, schema)
+    question = Question(model, role, position, messages, schema)
+    asked = yield from ask(desk, question)
     actions = read_actions(desk.setup, asked.completion, native=native)
     if isinstance(actions, Unusable):
-        asked = yield from _ask_again(desk, model, role, position, messages, schema, asked, actions.cause)
+        asked = yield from ask_again(desk, question, asked, actions.cause)
         actions = read_actions(desk.setup, asked.completion, native=native)
     if isinstance(actions, Unusable):
         yield from tell(ReplyUnusable(role=role, request=asked.seq, cause=actions.cause, next="gave_up"))
@@ -172,31 +199,24 @@ def _write(
     return Written(actions, asked.seq)
 
 
-def _ask_again(  # noqa: PLR0913 - the first question's parts and what was wrong with its answer
-    desk: Desk,
-    model: ModelFacts,
-    role: Role,
-    position: str,
-    messages: tuple[Message, ...],
-    schema: str | None,
-    asked: Asked,
-    cause: str,
-) -> Protocol[Asked]:
-    yield from tell(ReplyUnusable(role=role, request=asked.seq, cause=cause, next="asked_again"))
+def ask_again(desk: Desk, question: Question, asked: Asked, cause: str) -> Protocol[Asked]:
+    """Ask once more, with what was wrong with the first answer appended."""
+    yield from tell(ReplyUnusable(role=question.role, request=asked.seq, cause=cause, next="asked_again"))
     answer = replace(asked.completion.message, calls=())
-    question = Message("user", render.fill(desk.setup.prompts.again, cause=cause))
     spoken = (answer,) if answer.content else ()
-    return (yield from _ask(desk, model, role, position, (*messages, *spoken, question), schema))
+    again = Message("user", render.fill(desk.setup.prompts.again, cause=cause))
+    return (yield from ask(desk, replace(question, messages=(*question.messages, *spoken, again))))
 
 
-def _ask(  # noqa: PLR0913 - what a question is made of
-    desk: Desk, model: ModelFacts, role: Role, position: str, messages: tuple[Message, ...], schema: str | None
-) -> Protocol[Asked]:
+def ask(desk: Desk, question: Question) -> Protocol[Asked]:
+    """Ask a model, within the budget; raise Ended where it does not answer."""
     desk.check_budget()
+    model = question.model
     tools = desk.setup.tools if model.calls == "native" else ()
-    request = ModelRequest(messages, tools, schema if model.constrained else None, model.parameters)
+    schema = question.schema if model.constrained else None
+    request = ModelRequest(question.messages, tools, schema, model.parameters, question.scoring)
     try:
-        asked = yield from generate(role, model.role, position, request)
+        asked = yield from generate(question.role, model.role, question.position, request)
     except CommandFailed as failure:
         raise Ended(_model_outcome(model.role, failure)) from failure
     desk.meter.count(model.role, asked.completion.usage)

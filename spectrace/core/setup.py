@@ -92,11 +92,21 @@ class Setup:
         reject: dict[str, object] = {
             "verdict": {"const": "reject"},
             "first_wrong": {"enum": list(range(1, drafted + 1))},
+            **self._explanation(branches),
+        }
+        return _with_definitions({"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}, definitions)
+
+    def rejection_schema(self) -> dict[str, object]:
+        """Return the schema of what a scored rejection still has to say: which step is wrong is known."""
+        branches, definitions = self._action_branches()
+        return _with_definitions(_object(self._explanation(branches)), definitions)
+
+    def _explanation(self, branches: list[object]) -> dict[str, object]:
+        return {
             "category": {"enum": list(CATEGORIES)},
             "reason": {"type": "string", "minLength": 1, "maxLength": self.prompts.reason_limit},
             "replacement": {"anyOf": [{"type": "null"}, *branches]},
         }
-        return _with_definitions({"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}, definitions)
 
 
 def _call_branch(tool: ToolSpec, definitions: dict[str, object]) -> dict[str, object]:

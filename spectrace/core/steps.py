@@ -21,6 +21,8 @@ class Ledger:
     history: History = field(init=False)
     outcome: Outcome | None = None
     fingerprint: str | None = None
+    notes: tuple[tuple[int, str], ...] = ()
+    """What the drafter is told of rejections: (steps of the history before it, the reason)."""
 
     def __post_init__(self) -> None:
         """Open the history with the environment's messages."""
@@ -32,6 +34,10 @@ class Ledger:
     def commit(self, *steps: Step) -> None:
         """Let steps enter the history."""
         self.history = self.history.then(*steps)
+
+    def note(self, reason: str) -> None:
+        """Tell the drafter, from here on, why its step was rejected."""
+        self.notes = (*self.notes, (len(self.history.steps), reason))
 
     def execute(
         self, action: Action, effect: Effect, authority: str, position: str

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from spectrace.core.prompts import Prompts, fill, history_messages, shown, system_message, written
-from spectrace.core.roles import review_messages
+from spectrace.core.reviewing import review_messages
+from spectrace.core.roles import Budget, Desk
 from spectrace.core.types import Call, Effect, History, Message, Observation, Step, ToolSpec
 from spectrace.errors import UsageError
 from tests.playbook import change, look, setup
@@ -68,7 +69,7 @@ def test_a_long_observation_is_shown_cut_and_says_so():
 
 def test_strong_roles_share_everything_up_to_the_question():
     desk, history = setup(), History((Message("user", "go"),), (step("s1.1", look(), "red"),))
-    messages = review_messages(desk, desk.model("strong"), history, (step("s2.1", change(), None),))
+    messages = review_messages(Desk(desk, Budget()), history, (step("s2.1", change(), None),))
 
     assert [message.role for message in messages] == [
         "system",

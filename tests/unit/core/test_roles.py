@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from spectrace.core.roles import Budget, Desk, Ended, Meter, review_messages
+from spectrace.core.reviewing import review_messages
+from spectrace.core.roles import Budget, Desk, Ended, Meter
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Effect, History, Message, Observation, Step, Usage
 from tests.playbook import Playbook, accept, change, look, setup
@@ -51,7 +52,7 @@ def test_held_and_failed_results_are_marked_for_json_models():
         Step("s1.1", look(), Effect.READ, Observation("gone", error=True)),
         Step("s1.2", change(), Effect.WRITE, None),
     )
-    texts = [message.content for message in review_messages(setup(), setup().model("strong"), history, steps)]
+    texts = [message.content for message in review_messages(Desk(setup(), Budget()), history, steps)]
 
     assert texts[3] == "[s1.1] ERROR: gone"
     assert texts[5] == "[s1.2] NOT EXECUTED: held for review"

@@ -1,0 +1,137 @@
+"""Every option of the protocols: its values, what it does, and what the seeds measured. One table for checks and help.
+
+A protocol is a frozen dataclass whose fields are options by these names; `OPTIONS` says the rest. Each is an ablation
+of the paper or a question that it leaves open (PROTOCOL section 2, Options), and is recorded in `episode.started`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
+
+from spectrace.core.roles import Budget
+from spectrace.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What an option does. `values`: the closed set it takes; `least`: the smallest whole number."""
+
+    does: str
+    values: tuple[str, ...] = ()
+    least: int | None = None
+    low: Decimal | None = None
+    """The smallest decimal number, for options that are one."""
+    seeds: str = ""
+    """What the paper measured of it, or why it is an option."""
+
+
+OPTIONS: Mapping[str, Option] = MappingProxyType(
+    {
+        "k": Option("steps of a segment at most, the held one counted", least=1, seeds="6; AutomationBench 8"),
+        "acceptance": Option(
+            "semantic: is the step a valid move; exact: is it what the strong model would have written",
+            ("semantic", "exact"),
+            seeds="exact on Retail: Pass@1 87.7 to 82.5, FLOPs +70 %",
+        ),
+        "fused": Option(
+            "use the replacement inside a verdict; false: every repair is an extra strong turn",
+            ("true", "false"),
+            seeds="false on Retail: Pass@1 87.7 to 82.5",
+        ),
+        "hold": Option(
+            "which actions wait for a verdict beside the final answer",
+            ("writes", "writes+replies", "writes+external"),
+            seeds="replies held too: strong calls more than 3x, HBM-read +63 to 79 %, wall time 2.5 to 3.0x",
+        ),
+        "review": Option(
+            "which segments are reviewed: those with a held action, or every one",
+            ("held", "every"),
+            seeds="every: as replies held too",
+        ),
+        "finish": Option(
+            "whether the final answer waits for a verdict",
+            ("held", "free"),
+            seeds="free where the user ends the dialogue (τ²)",
+        ),
+        "unreviewed": Option(
+            "whether the next review may reach back over unreviewed steps, to the last irrevocable one",
+            ("final", "revisable"),
+            seeds="left open",
+        ),
+        "max_unreviewed": Option("review anyway after this many unreviewed steps", least=1, seeds="left open"),
+        "stall": Option(
+            "whether the third identical read closes the segment for review",
+            ("review", "ignore"),
+            seeds="small drafters repeat one read until the budget is gone",
+        ),
+        "repair_sees": Option(
+            "what a corrective turn is shown of the rejection", ("reason", "nothing", "draft"), seeds="left open"
+        ),
+        "feedback": Option("what the weak model is shown of a rejection", ("none", "reason"), seeds="left open"),
+        "prompts": Option(
+            "shared: the strong model's roles share one prefix; separate: one template a role, as in the paper",
+            ("shared", "separate"),
+            seeds="separate: 28.4k uncached strong tokens a task on VitaBench, 12.5k for strong-only",
+        ),
+        "verdict": Option(
+            "decoded: the verdict is written; scored: read from probabilities, nothing decoded (SGLang)",
+            ("decoded", "scored"),
+            seeds="left open",
+        ),
+        "threshold": Option(
+            "scored: a step stands from this probability on; choose it on other tasks than those reported",
+            low=Decimal(0),
+            seeds="left open",
+        ),
+        "max_steps": Option("end the episode truncated after this many drafted and repaired steps", least=1),
+        "max_strong_calls": Option("end it after this many answers of the strong model", least=1),
+        "max_tokens": Option("end it after this many tokens, in and out, of both models", least=1),
+        "max_cost_usd": Option("end it when its model calls cost this much; each model needs a price", low=Decimal(0)),
+        "max_wall_s": Option("end it after this many seconds", least=1),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgeted:
+    """The limits that every protocol takes, checked before each model call."""
+
+    max_steps: int = 60
+    max_strong_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: str | None = None
+    """Decimal text. Checked by whoever answers, who knows the prices; a refusal is recorded."""
+    max_wall_s: int | None = None
+    """Seconds. Checked by whoever answers, who has a clock; a refusal is recorded."""
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their range, naming it."""
+        check(self)
+
+    @property
+    def budget(self) -> Budget:
+        """What the core itself counts."""
+        return Budget(self.max_steps, self.max_strong_calls, self.max_tokens)
+
+
+def check(protocol: object) -> None:
+    """Raise UsageError for the first option whose value is out of its range, naming the range."""
+    for item in fields(protocol):  # type: ignore[arg-type]  # a protocol is a dataclass
+        option, value = OPTIONS.get(item.name), getattr(protocol, item.name)
+        if option is None or value is None or isinstance(value, bool):
+            continue
+        if option.values and value not in option.values:
+            raise UsageError(f"option {item.name}: expected one of {', '.join(option.values)}, found {value!r}.")
+        if option.least is not None and (type(value) is not int or value < option.least):
+            raise UsageError(f"option {item.name} must be a whole number of at least {option.least}, found {value!r}.")
+        if option.low is not None and not _is_decimal(value, option.low):
+            raise UsageError(f"option {item.name} must be a number of at least {option.low}, found {value!r}.")
+
+
+def _is_decimal(value: object, low: Decimal) -> bool:
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return False
+    return isinstance(value, str) and number.is_finite() and number >= low
