@@ -9,12 +9,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
+from spectrace.core.options import types_of
 from spectrace.core.prompts import Prompts
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
@@ -237,7 +237,7 @@ def protocol(name: str, options: Sequence[str] = ()) -> EpisodeProtocol:
     """Return the protocol with `key=value` options, each read as its option's type."""
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol is named {name!r}{meant(name, PROTOCOLS)}; there are {', '.join(PROTOCOLS)}.")
-    known = {item.name: item.type for item in fields(PROTOCOLS[name])}
+    known = types_of(PROTOCOLS[name])
     values: dict[str, Any] = {}
     for text in options:
         key, equals, value = text.partition("=")

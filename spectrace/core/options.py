@@ -115,6 +115,13 @@ class Budgeted:
         return Budget(self.max_steps, self.max_strong_calls, self.max_tokens)
 
 
+def types_of(protocol: type) -> dict[str, object]:
+    """Return the options of a protocol with their types: its own first, then the limits that all have."""
+    limits = {item.name for item in fields(Budgeted)}
+    types = {item.name: item.type for item in fields(protocol)}
+    return {name: types[name] for name in sorted(types, key=lambda name: name in limits)}
+
+
 def check(protocol: object) -> None:
     """Raise UsageError for the first option whose value is out of its range, naming the range."""
     for item in fields(protocol):  # type: ignore[arg-type]  # a protocol is a dataclass

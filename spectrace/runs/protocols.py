@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from types import MappingProxyType
 
 from spectrace.core.baselines import StrongOnly, WeakOnly
 from spectrace.core.events import EpisodeStarted
+from spectrace.core.options import types_of
 from spectrace.core.prompts import CARRIED_REVISIONS
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import Untestable, UsageError
@@ -21,7 +21,7 @@ def protocol_of(name: str, options: Mapping[str, object]) -> EpisodeProtocol:
     """Return the protocol with these options; raise UsageError naming what there is."""
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol is named {name!r}; there are {', '.join(PROTOCOLS)}.")
-    known = [item.name for item in fields(PROTOCOLS[name])]
+    known = list(types_of(PROTOCOLS[name]))
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise UsageError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}.")

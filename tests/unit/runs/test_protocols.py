@@ -15,5 +15,5 @@ def test_every_protocol_is_found_under_its_name():
 def test_an_unknown_protocol_or_option_names_the_known_ones():
     with pytest.raises(UsageError, match="no protocol is named 'spec'; there are specagent, weak-only, strong-only"):
         protocol_of("spec", {})
-    with pytest.raises(UsageError, match="specagent has no option kk; it has k, fused"):
+    with pytest.raises(UsageError, match="specagent has no option kk; it has k, acceptance, fused"):
         protocol_of("specagent", {"kk": 1})
