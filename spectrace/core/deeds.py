@@ -1,7 +1,8 @@
 """Events -> deeds: every state-changing action and reply that was ever drafted, with its authority and fate.
 
 The audit's ledger. A drafted action that never reached the environment has the outcome `never`; one that was asked and
-not answered is `indeterminate`. Reads are left out unless asked for.
+not answered is `indeterminate`. Reads are left out unless asked for. A guess is a deed once it was started: nobody
+proposed it. Where the strong model then takes the same step, that step is the deed, done on `speculative` authority.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,9 @@ from spectrace.core.events import (
     GenerateCompleted,
     OutcomeSettled,
     RepairMade,
+    SpeculationMatched,
     StepDrafted,
+    StepSpeculated,
     Unknown,
     VerdictGiven,
 )
@@ -87,6 +90,10 @@ class _Ledger:
     """Segment's prefix -> (verdict seq, review call)."""
     models: dict[int, str | None] = field(default_factory=dict)
     """Model call -> model as returned."""
+    guesses: dict[int, str] = field(default_factory=dict)
+    """step.speculated -> position of a guess that was started."""
+    taken: dict[str, str] = field(default_factory=dict)
+    """Position of a guess -> that of the step whose own it turned out to be."""
 
     def put(self, deed: Deed) -> None:
         """Add a deed, or what became of it."""
@@ -102,8 +109,19 @@ class _Ledger:
     def asked(self, request: int) -> Deed | None:
         """Return the deed that an act.requested asked for."""
         position = self.requests.get(request)
-        deed = None if position is None else self.deeds[position]
+        deed = None if position is None else self.deeds[self.taken.get(position, position)]
         return deed if deed is not None and deed.seq == request else None
+
+    def take(self, guess: int, position: str) -> None:
+        """Let the step at a position be the one that was guessed: what was done for the guess was done for it."""
+        guessed = self.guesses.pop(guess, None)
+        if guessed is None:
+            return
+        done = self.deeds.pop(guessed)
+        self.segments[_segment_of(guessed)].remove(guessed)
+        self.taken[guessed] = position
+        own = self.deeds.get(position, done)
+        self.put(replace(done, position=position, drafted_at=own.drafted_at, verdict_seq=own.verdict_seq))
 
 
 def _segment_of(position: str) -> str:
@@ -119,6 +137,11 @@ def _apply(ledger: _Ledger, event: Event) -> None:
             ledger.models[request] = model
         case StepDrafted(position=position, action=action, effect=effect):
             ledger.put(_new(ledger, event, position, action, effect))
+        case StepSpeculated(position=position, action=action, effect=effect, launched=True):
+            ledger.guesses[event.seq] = position
+            ledger.put(_new(ledger, event, position, action, effect))
+        case SpeculationMatched(position=position, guess=guess):
+            ledger.take(guess, position)
         case ActionHeld(position=position):
             ledger.put(replace(ledger.deeds[position], held_seq=event.seq))
         case RepairMade(segment=segment, actions=actions):
@@ -198,7 +221,7 @@ def _requested(ledger: _Ledger, event: Event, body: ActRequested) -> Deed:
 
 
 def _answered(ledger: _Ledger, event: Event, body: ActCompleted | ActFailed) -> None:
-    deed = ledger.deeds.get(body.position)
+    deed = ledger.deeds.get(ledger.taken.get(body.position, body.position))
     if deed is None:
         return
     if isinstance(body, ActFailed):

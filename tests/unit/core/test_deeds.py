@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from spectrace.core.deeds import changes_state, deeds
-from spectrace.core.events import ActCompleted
+from spectrace.core.events import ActCompleted, EffectObserved
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Finish
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
@@ -14,6 +14,7 @@ from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import record
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import CANCEL, recorded_events
+from tests.guesses import FIND, bodies, events
 from tests.playbook import accept
 
 
@@ -80,3 +81,46 @@ def test_an_action_that_is_held_before_it_was_drafted_is_named():
 
     with pytest.raises(StoreError, match=rf"event {held} \(action.held\) of .* does not follow from the events before"):
         deeds(swapped)
+
+
+def test_a_guess_that_the_strong_model_takes_is_its_own_step_done_on_speculative_authority():
+    found = deeds(events())
+
+    assert [(deed.position, deed.arguments, deed.authority, deed.outcome, deed.seq) for deed in found] == [
+        ("s1.g2", '{"id": "W3"}', "speculative", "ok", 4),
+        ("s1.1", FIND.arguments, "speculative", "ok", 2),
+    ]
+    assert (found[1].drafted_at, found[1].requested_at, found[1].completed_at) == (8_000, 2_000, 5_000)
+
+
+def test_a_guess_that_was_not_started_is_no_deed():
+    assert "s1.g3" not in {deed.position for deed in deeds(events())}
+
+
+def test_a_guess_whose_answer_comes_after_it_was_taken_is_answered_all_the_same():
+    told = bodies()
+    told.insert(10, told.pop(5))  # the answer, after the match
+
+    assert [(deed.position, deed.outcome, deed.completed_at) for deed in deeds(events(told))][1] == (
+        "s1.1",
+        "ok",
+        10_000,
+    )
+
+
+def test_a_guess_that_changed_the_state_is_in_the_ledger_under_the_step_that_took_it():
+    told = bodies()
+    told.append(
+        EffectObserved(
+            effect="write",
+            authority="unreviewed",
+            tool="find_order",
+            request=2,
+            fingerprint_before="a",
+            fingerprint_after="b",
+        )
+    )
+
+    assert [(deed.position, deed.authority) for deed in deeds(events(told)) if changes_state(deed)] == [
+        ("s1.1", "unreviewed")
+    ]
