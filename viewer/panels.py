@@ -56,6 +56,10 @@ def standing(segment: FoldedSegment) -> Standing:
     reviewed = {step.reviewed for step in segment.steps}
     if "no" in reviewed:
         return Standing("committed unreviewed", "warn")
+    if "yes" in reviewed:
+        return Standing("reviewed together with a later segment", "accept")
+    if segment.steps and all(step.fate == "discarded" for step in segment.steps):
+        return Standing("discarded by the review of a later segment", "reject")
     if "not_applicable" in reviewed:
         return Standing("no review in this protocol", "quiet")
     return Standing("open: nothing decided", "warn")
@@ -215,8 +219,8 @@ def _repair(segment: FoldedSegment, repair: FoldedRepair, where: str) -> None:
     with left, st.container(key=f"before-{where}", gap=None):
         st.text("Rejected draft")
         accepted = segment.verdict.accepted if segment.verdict is not None else 0
-        if accepted < len(segment.steps):
-            name, rest = name_and_rest(segment.steps[accepted].step.action)
+        if accepted < len(segment.judged):
+            name, rest = name_and_rest(segment.judged[accepted].step.action)
             with st.container(key=f"struck-{where}"):
                 st.text(f"{name} {rest}")
         else:

@@ -63,7 +63,7 @@ def _item(episode: Episode, segment: FoldedSegment, known: _Beside) -> WhyItem:
         msg = f"segment {segment.index} was not reviewed"
         raise ValueError(msg)
     models = {facts.role: f"{facts.provider}:{facts.name}" for facts in episode.started.models}
-    held = len(segment.steps) if segment.reason == "held" else None
+    held = len(segment.judged) if segment.reason == "held" else None
     return WhyItem(
         episode=episode.id,
         request=request_of(episode),
@@ -82,7 +82,7 @@ def _item(episode: Episode, segment: FoldedSegment, known: _Beside) -> WhyItem:
         strong=models.get("strong"),
         earlier=len(segment.history.steps),
         closed=segment.reason,
-        steps=tuple(_step(number, folded, number == held, known) for number, folded in enumerate(segment.steps, 1)),
+        steps=tuple(_step(number, folded, number == held, known) for number, folded in enumerate(segment.judged, 1)),
         repair_seq=segment.repair.seq if segment.repair else None,
         repair_kind=segment.repair.kind if segment.repair else None,
         fused_unusable=segment.repair.fused_unusable if segment.repair else None,

@@ -75,14 +75,22 @@ class FoldedSegment:
     review: int | None = None
     """The model call that gave the verdict."""
     repair: FoldedRepair | None = None
+    earlier: tuple["FoldedSegment", ...] = ()
+    """Unreviewed segments that its review reached back over (unreviewed=revisable)."""
+
+    @property
+    def judged(self) -> tuple[FoldedStep, ...]:
+        """The steps that its verdict counts, those of the earlier segments that it reached back over first."""
+        return tuple(folded for segment in (*self.earlier, self) for folded in segment.steps)
 
     @property
     def under_review(self) -> tuple[Step, ...]:
         """The steps as the reviewer saw them: a held one has no observation yet."""
-        held = len(self.steps) if self.reason == "held" else None
+        judged = self.judged
+        held = len(judged) if self.reason == "held" else None
         return tuple(
             replace(folded.step, observation=None) if number == held else folded.step
-            for number, folded in enumerate(self.steps, 1)
+            for number, folded in enumerate(judged, 1)
         )
 
 
@@ -240,6 +248,12 @@ def _recent_steps(episode: Episode) -> Iterable[FoldedStep]:
 def _judged(episode: Episode, seq: int, body: VerdictGiven) -> None:
     segment = episode.segment(body.segment)
     segment.verdict, segment.verdict_seq, segment.review = verdict_of(body), seq, body.review
+    if body.drafted > len(segment.steps):
+        segment.earlier = tuple(other for other in episode.segments if other is not segment and _is_open(other))
+
+
+def _is_open(segment: FoldedSegment) -> bool:
+    return segment.closed is not None and any(folded.fate == "open" for folded in segment.steps)
 
 
 def verdict_of(body: VerdictGiven) -> Verdict:

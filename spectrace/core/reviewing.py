@@ -14,11 +14,13 @@ from decimal import Decimal, InvalidOperation
 from spectrace.core import prompts as render
 from spectrace.core.commands import Asked, Protocol, tell
 from spectrace.core.events import ReplyUnusable
-from spectrace.core.reading import Unusable, read_verdict
+from spectrace.core.reading import Unusable
 from spectrace.core.roles import Desk, Question, act_instead, ask, ask_again, context
 from spectrace.core.sameness import same_action
 from spectrace.core.setup import CATEGORIES
 from spectrace.core.types import Action, Completion, History, Message, Role, Scoring, Step, Verdict
+from spectrace.core.unwrapping import token_limit
+from spectrace.core.verdict_reading import read_verdict, shown_to_reviewer
 
 
 def review(
@@ -50,11 +52,12 @@ def _decoded(
     desk: Desk, history: History, steps: tuple[Step, ...], position: str
 ) -> Protocol[tuple[Verdict, int | None]]:
     question = _question(desk, history, steps, position, json.dumps(desk.setup.verdict_schema(len(steps))))
+    shown, limit = shown_to_reviewer(history, steps), token_limit(question.model.parameters)
     asked = yield from ask(desk, question)
-    verdict = read_verdict(desk.setup, asked.completion, len(steps))
+    verdict = read_verdict(desk.setup, asked.completion, len(steps), shown=shown, limit=limit)
     if isinstance(verdict, Unusable):
         asked = yield from ask_again(desk, question, asked, verdict.cause)
-        verdict = read_verdict(desk.setup, asked.completion, len(steps))
+        verdict = read_verdict(desk.setup, asked.completion, len(steps), shown=shown, limit=limit)
     if isinstance(verdict, Unusable):
         return (yield from _unusable(steps, asked, verdict.cause)), asked.seq
     return verdict, asked.seq
@@ -113,6 +116,8 @@ def _probabilities(content: str, steps: int) -> list[float] | Unusable:
     try:
         scores = json.loads(content)
         yes, no = ([Decimal(one) for one in scores[name]] for name in ("yes", "no"))
+        if not all(one.is_finite() for one in (*yes, *no)):
+            return Unusable("a score is no finite number")
         if not len(yes) == len(no) == steps:
             return Unusable(f"expected the scores of {steps} steps, found {len(yes)} yes and {len(no)} no")
         return [_sigmoid(float(one - other)) for one, other in zip(yes, no, strict=True)]

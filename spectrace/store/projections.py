@@ -110,8 +110,8 @@ def _summary(episode: Episode) -> Values:
 
 def _segment(segment: FoldedSegment, reasoning: dict[int, str | None], ledger: Sequence[Deed]) -> Values:
     verdict, repair = segment.verdict, segment.repair
-    rejecting = verdict is not None and verdict.decision != "accept" and verdict.accepted < len(segment.steps)
-    rejected = segment.steps[verdict.accepted] if verdict is not None and rejecting else None
+    rejecting = verdict is not None and verdict.decision != "accept" and verdict.accepted < len(segment.judged)
+    rejected = segment.judged[verdict.accepted] if verdict is not None and rejecting else None
     return {
         "segment": segment.index,
         "closed": segment.reason,

@@ -1,0 +1,48 @@
+"""The table of options: complete, checked, the first value the default."""
+
+from dataclasses import fields
+
+import pytest
+
+from spectrace.core.options import OPTIONS, types_of
+from spectrace.core.specagent import SpecAgent
+from spectrace.errors import UsageError
+from spectrace.runs.protocols import PROTOCOLS
+
+
+def test_every_option_of_every_protocol_is_explained():
+    taken = {item.name for protocol in PROTOCOLS.values() for item in fields(protocol)}
+
+    assert taken == set(OPTIONS)
+
+
+def test_the_first_value_named_is_the_default():
+    defaults = {item.name: str(item.default).lower() for item in fields(SpecAgent)}
+
+    assert {name: defaults[name] for name, option in OPTIONS.items() if option.values and name in defaults} == {
+        name: option.values[0] for name, option in OPTIONS.items() if option.values and name in defaults
+    }
+
+
+def test_a_protocols_own_options_come_before_the_limits():
+    names = list(types_of(SpecAgent))
+
+    assert (names[0], names[-1]) == ("k", "max_wall_s")
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"acceptance": "fuzzy"}, "acceptance: expected one of semantic, exact, found 'fuzzy'"),
+        ({"k": 0}, "k must be a whole number of at least 1, found 0"),
+        ({"max_unreviewed": 0}, "max_unreviewed must be a whole number of at least 1"),
+        ({"max_wall_s": -1}, "max_wall_s must be a whole number"),
+        ({"max_cost_usd": "cheap"}, "max_cost_usd must be a number of at least 0, found 'cheap'"),
+        ({"max_cost_usd": "NaN"}, "max_cost_usd must be a number"),
+        ({"max_cost_usd": "-0.1"}, "max_cost_usd must be a number"),
+        ({"threshold": "Infinity"}, "threshold must be a number"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(option, words):
+    with pytest.raises(UsageError, match=words):
+        SpecAgent(**option)
