@@ -13,7 +13,7 @@ from spectrace.core.events import EpisodeStarted, Event, Parent, VerdictGiven
 from spectrace.core.fold import Episode, fold, verdict_of
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.reviews import Review, agrees, differs, rereview, reviews_of
-from spectrace.core.roles import Budget, Desk
+from spectrace.core.roles import Budget, Desk, Manner
 from spectrace.core.setup import setup_of
 from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import UsageError
@@ -118,8 +118,13 @@ def rechecks_of(run: str, child: Sequence[Event], parent: Sequence[Event]) -> li
 
 
 def desk_of(started: EpisodeStarted) -> Desk:
-    """Return the reviewer's desk of a re-verification: no budget, its verifier as the strong model."""
-    return Desk(setup_of(started), Budget(max_steps=2**31))
+    """Return the reviewer's desk of a re-verification: no budget, its verifier as the strong model.
+
+    The layout of the prompts is the parent's, so that the verifier reads what the first reviewer read. Its verdict is
+    semantic and decoded, however the first one was found: that is the question which can be put to any model.
+    """
+    layout = str(json.loads(started.options).get("prompts", "shared"))
+    return Desk(setup_of(started), Budget(max_steps=2**31), manner=Manner(prompts=layout))
 
 
 def child_reviews(child: EpisodeStarted, parent: Sequence[Event]) -> list[Review]:
@@ -140,6 +145,12 @@ def _rejected(item: Review) -> bool:
     return item.recorded is not None and item.recorded.decision == "reject"
 
 
+def _layout(parent: EpisodeStarted) -> dict[str, str]:
+    """Return the parent's layout of prompts where it is not the usual one."""
+    layout = json.loads(parent.options).get("prompts", "shared")
+    return {} if layout == "shared" else {"prompts": layout}
+
+
 def _started(
     episode: Episode, verifier: ModelFacts, run: str, prompts: Prompts | None, *, only_rejected: bool
 ) -> EpisodeStarted:
@@ -151,7 +162,7 @@ def _started(
         started_by=operator(),
         protocol=REVERIFY,
         protocol_revision=PROTOCOL_REVISION,
-        options=json.dumps({"only_rejected": only_rejected}),
+        options=json.dumps({"only_rejected": only_rejected} | _layout(parent)),
         prompts=prompts.to_json() if prompts is not None else Prompts.from_json(parent.prompts).to_json(),
         models=(verifier,),
         run=run,

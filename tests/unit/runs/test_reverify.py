@@ -4,6 +4,7 @@ import asyncio
 
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.events import EpisodeStarted, GenerateRequested
+from spectrace.core.specagent import SpecAgent
 from spectrace.errors import ModelFailed
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.replay import replay_episode
@@ -40,6 +41,21 @@ def test_every_review_is_asked_in_exactly_the_recorded_context():
         (3, "accept", "accept", True),
     ]
     assert outcome.status == "completed"
+
+
+def test_a_layout_of_its_own_and_a_review_that_reached_back_are_asked_again_as_they_were():
+    options = SpecAgent(prompts="separate", unreviewed="revisable", k=2)
+    weak, first = [FIND, READ, CANCEL, CANCEL, DONE], [reject(2, READ), accept(), accept()]
+    events, rows, _, child, _ = reverify([accept()] * 3, weak=weak, strong=first, protocol=options)
+
+    asked = [
+        [e.body.messages for e in log if isinstance(e.body, GenerateRequested) and e.body.role == "reviewer"]
+        for log in (events, child)
+    ]
+    assert asked[0] == asked[1]
+    assert [row.new.drafted for row in rows] == [3, 1, 1]
+    assert asyncio.run(replay_episode(child, parent=events)).result == "same"
+    assert asyncio.run(replay_episode(events)).result == "same"
 
 
 def test_reviews_after_the_first_that_differs_are_counterfactual():
