@@ -1,13 +1,30 @@
-"""Reading models' replies: text or native calls into actions and verdicts, strictly.
+"""Reading models' replies: text or native calls into actions. Verdicts: `verdict_reading.py`.
 
-What cannot be read is Unusable with its cause; nothing is guessed. The one tolerance is a markdown fence around the
-whole reply, which cannot change its meaning. Foreign JSON keeps its exact text: `members` cuts it out, unparsed.
+Strict form first. What cannot be read is Unusable with its cause, is asked again once, and is never executed, offered
+or repaired; what is tolerated cannot change the meaning, and is said (`Actions.tolerated`, recorded as
+`reply.unusable` with next=tolerated). Since revision 2:
+
+| a reply                                                             | is                                            |
+|---------------------------------------------------------------------|-----------------------------------------------|
+| cut off: finish reason `length`, or as many tokens as it may have   | unusable, even if what came parses            |
+| text: a byte order mark, a thinking block, a fence around all of it | read without it; said                         |
+| text: thoughts without an end; prose around the object              | unusable                                      |
+| text: not JSON to the letter (trailing comma, NaN, 'quotes')        | unusable                                      |
+| arguments, native or not, that are no JSON object                   | unusable: a history must not hold them        |
+| native arguments that are empty or blank                            | `{}`, said; what is missing is objected to    |
+| native: neither a call nor text, whatever the finish reason says    | unusable                                      |
+| native text that looks like a call nobody parsed                    | text, never executed as a call; said          |
+| native text though the finish reason promised calls                 | text; said                                    |
+| a tool nobody knows, control tokens in its name and all             | a write, named as sent, never sent            |
+
+Revision 1 took a fence around a text silently, and native arguments as they came. `finish_reason`, the raw text and the
+reasoning are recorded in `generate.completed`, whatever becomes of them here.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from json import JSONDecoder
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
@@ -15,14 +32,26 @@ from jsonschema.exceptions import SchemaError, best_match
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from spectrace.core.setup import CATEGORIES, Setup
-from spectrace.core.types import Action, Call, Completion, Finish, Reply, Verdict
+from spectrace.core.foreign_json import Unreadable, members
+from spectrace.core.setup import Setup
+from spectrace.core.types import Action, Call, Completion, Finish, Reply, ToolCall
+from spectrace.core.unwrapping import THOUGHTS, refuse_cut_off, unwrapped, without_thoughts
 
 T = TypeVar("T")
 
-_DECODER = JSONDecoder()
+TOLERANT = 2
+"""The revision since which more forms are tolerated, and said."""
+
+LIKE_A_CALL = "text that looks like a tool call nobody parsed; it was taken as text"
+_PROMISED = "text although the finish reason says tool_calls"
 _FENCE = "```"
 _NO_RETRIEVAL: Registry[bool | Mapping[str, Any]] = Registry()
+_CALL_MARKS = re.compile(
+    r"<tool_call|<function=|<function_call|<invoke\b|<\|tool_call|<\|python_tag\|>|<\|channel\|>|\[TOOL_CALLS\]",
+    re.IGNORECASE,
+)
+_CALL_NAME = re.compile(r'"(?:name|tool)"\s*:\s*"([^"]*)"')
+_CALL_ARGUMENTS = re.compile(r'"(?:arguments|parameters)"\s*:')
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +61,107 @@ class Unusable:
     cause: str
 
 
-class _Unreadable(ValueError):
-    """The reply breaks the form; the text is the cause."""
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What a reply says to do, in order; at least one. `tolerated`: what of its form was passed over, once each."""
+
+    actions: tuple[Action, ...]
+    tolerated: tuple[str, ...] = ()
 
 
-def read_actions(setup: Setup, completion: Completion, *, native: bool) -> tuple[Action, ...] | Unusable:
-    """Return the actions of a reply, in order; at least one."""
-    return _read(lambda: _native_actions(setup, completion) if native else (_json_action(setup, completion),))
+def read_actions(setup: Setup, completion: Completion, *, native: bool, limit: int | None = None) -> Actions | Unusable:
+    """Return the actions of a reply. `limit`: how many tokens it could have (`unwrapping.token_limit`)."""
+    return read(lambda: _actions(setup, completion, limit, native=native))
 
 
-def read_verdict(setup: Setup, completion: Completion, drafted: int) -> Verdict | Unusable:
-    """Return the verdict on a segment of `drafted` steps.
+def read(reader: Callable[[], T]) -> T | Unusable:
+    """Return what the reader returns, or what is wrong with the text that it read."""
+    try:
+        return reader()
+    except (ValueError, RecursionError) as error:
+        return Unusable(str(error) or type(error).__name__)
 
-    A reason beside an accept is dropped (status `repaired`); anything else contradictory is Unusable.
-    """
-    return _read(lambda: _verdict(setup, completion, drafted))
+
+def _actions(setup: Setup, completion: Completion, limit: int | None, *, native: bool) -> Actions:
+    if setup.revision < TOLERANT:
+        return Actions(_native_1(setup, completion) if native else _json_1(setup, completion))
+    refuse_cut_off(completion, limit)
+    if not native:
+        answer = unwrapped(completion.message.content)
+        return Actions((action_of(setup, members(answer.text, strict=True)),), answer.tolerated)
+    calls = completion.message.calls
+    if calls:
+        blank = any(not call.arguments.strip() for call in calls)
+        read_calls = tuple(_native_call(number, call) for number, call in enumerate(calls, 1))
+        return Actions(read_calls, ("empty arguments were read as {}",) if blank else ())
+    return _native_text(setup, completion)
+
+
+def _native_call(number: int, call: ToolCall) -> Call:
+    arguments = call.arguments if call.arguments.strip() else "{}"
+    _require_object(arguments, f"the arguments of call {number} ({call.name[:40]!r})")
+    return Call(call.name, arguments)
+
+
+def _require_object(arguments: str, what: str) -> None:
+    try:
+        members(arguments, strict=True)
+    except Unreadable as error:
+        raise Unreadable(f"{what} cannot be used: {error}") from None
+
+
+def _native_text(setup: Setup, completion: Completion) -> Actions:
+    promised = completion.finish_reason == "tool_calls"
+    text, thoughts = without_thoughts(completion.message.content.strip())
+    text = text.strip()
+    if not text:
+        but = ", though its finish reason says tool_calls" if promised else ""
+        raise Unreadable(f"the reply is empty: neither a tool call nor text{but}")
+    tolerated = [THOUGHTS] if thoughts else []
+    tolerated += [LIKE_A_CALL] if _like_a_call(setup, text) else []
+    tolerated += [_PROMISED] if promised else []
+    return Actions((_spoken(setup, text),), tuple(tolerated))
+
+
+def _like_a_call(setup: Setup, text: str) -> bool:
+    if _CALL_MARKS.search(text):
+        return True
+    named = any(name in setup.by_name for name in _CALL_NAME.findall(text))
+    return named and _CALL_ARGUMENTS.search(text) is not None
+
+
+def _spoken(setup: Setup, text: str) -> Action:
+    return Reply(text) if setup.environment.replies else Finish(text)
+
+
+def action_of(setup: Setup, found: dict[str, str]) -> Action:
+    """Return the action that a JSON object's members say; raise Unreadable where they say none."""
+    match sorted(found):
+        case ["arguments", "tool"]:
+            if setup.revision >= TOLERANT:
+                _require_object(found["arguments"], "the arguments")
+            return Call(text_of(found, "tool"), found["arguments"])
+        case ["reply"]:
+            return Reply(text_of(found, "reply"))
+        case ["finish"]:
+            return Finish(text_of(found, "finish"))
+        case names:
+            raise Unreadable(f"expected {_forms(setup)}, found the members {', '.join(names) or 'none'}")
+
+
+def _forms(setup: Setup) -> str:
+    forms = ['{"tool", "arguments"}']
+    forms += ['{"reply"}'] if setup.environment.replies else []
+    forms += ['{"finish"}'] if setup.environment.finish else []
+    return " or ".join(forms)
+
+
+def text_of(found: dict[str, str], name: str) -> str:
+    """Return a member that must be a text with something in it."""
+    value = json.loads(found[name])
+    if not isinstance(value, str) or not value.strip():
+        raise Unreadable(f"{name} must be a text that is not empty")
+    return value
 
 
 def objection(setup: Setup, action: Action) -> str | None:
@@ -79,153 +194,25 @@ def arguments_objection(schema: str, arguments: str) -> str | None:
     return f"argument {where}: {worst.message}" if where else worst.message
 
 
-def members(text: str) -> dict[str, str]:
-    """Return the members of a JSON object as {name: exact text of the value}; refuse duplicates and trailing text."""
-    text = text.strip()
-    if not text.startswith("{"):
-        raise _Unreadable(f"expected one JSON object, found {text[:40]!r}")
-    found: dict[str, str] = {}
-    at = _skip(text, 1)
-    while text[at : at + 1] != "}":
-        name, at = _decode(text, at)
-        if not isinstance(name, str) or name in found:
-            raise _Unreadable(f"member {name!r} is not a name, or stands twice")
-        at = _skip(text, at)
-        if text[at : at + 1] != ":":
-            raise _Unreadable(f"expected ':' after {name!r}")
-        start = _skip(text, at + 1)
-        _, at = _decode(text, start)
-        found[name] = text[start:at]
-        at = _skip(text, at)
-        if text[at : at + 1] == ",":
-            at = _skip(text, at + 1)
-        elif text[at : at + 1] != "}":
-            raise _Unreadable("the JSON object is cut off" if at >= len(text) else f"unexpected text at {at}")
-    if text[at + 1 :].strip():
-        raise _Unreadable("text follows the JSON object")
-    return found
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
-
-
-def _decode(text: str, at: int) -> tuple[object, int]:
-    try:
-        return _DECODER.raw_decode(text, at)
-    except json.JSONDecodeError as error:
-        cut = " (is the reply cut off?)" if error.pos >= len(text) - 1 else ""
-        raise _Unreadable(f"not JSON: {error.msg} at character {error.pos}{cut}") from None
-
-
-def _read(reader: Callable[[], T]) -> T | Unusable:
-    try:
-        return reader()
-    except (ValueError, RecursionError) as error:
-        return Unusable(str(error) or type(error).__name__)
-
-
-def _native_actions(setup: Setup, completion: Completion) -> tuple[Action, ...]:
+def _native_1(setup: Setup, completion: Completion) -> tuple[Action, ...]:
     calls = tuple(Call(call.name, call.arguments or "{}") for call in completion.message.calls)
     if calls:
         return calls
     text = completion.message.content.strip()
     if not text:
-        raise _Unreadable("the reply is empty: neither a tool call nor text")
-    return (Reply(text),) if setup.environment.replies else (Finish(text),)
+        raise Unreadable("the reply is empty: neither a tool call nor text")
+    return (_spoken(setup, text),)
 
 
-def _json_action(setup: Setup, completion: Completion) -> Action:
-    return _action(setup, members(unfenced(completion.message.content)[0]))
-
-
-def _action(setup: Setup, found: dict[str, str]) -> Action:
-    match sorted(found):
-        case ["arguments", "tool"]:
-            return Call(_text(found, "tool"), found["arguments"])
-        case ["reply"]:
-            return Reply(_text(found, "reply"))
-        case ["finish"]:
-            return Finish(_text(found, "finish"))
-        case names:
-            raise _Unreadable(f"expected {_forms(setup)}, found the members {', '.join(names) or 'none'}")
-
-
-def _forms(setup: Setup) -> str:
-    forms = ['{"tool", "arguments"}']
-    forms += ['{"reply"}'] if setup.environment.replies else []
-    forms += ['{"finish"}'] if setup.environment.finish else []
-    return " or ".join(forms)
-
-
-def _text(found: dict[str, str], name: str) -> str:
-    value = json.loads(found[name])
-    if not isinstance(value, str) or not value.strip():
-        raise _Unreadable(f"{name} must be a text that is not empty")
-    return value
+def _json_1(setup: Setup, completion: Completion) -> tuple[Action, ...]:
+    return (action_of(setup, members(unfenced(completion.message.content)[0])),)
 
 
 def unfenced(text: str) -> tuple[str, bool]:
-    """Return the text without a markdown fence around the whole of it, and whether there was one."""
+    """Return the text without a fence around the whole of it, and whether there was one, as revision 1 did."""
     stripped = text.strip()
     if stripped.startswith(_FENCE) and stripped.endswith(_FENCE) and "\n" in stripped:
         inner = stripped[stripped.index("\n") + 1 : -len(_FENCE)]
         if _FENCE not in inner:
             return inner.strip(), True
     return stripped, False
-
-
-def _verdict(setup: Setup, completion: Completion, drafted: int) -> Verdict:
-    raw = completion.message.content
-    text, fenced = unfenced(raw)
-    found = members(text)
-    decision = json.loads(found.get("verdict", "null"))
-    verdict = Verdict(
-        drafted, drafted, raw=raw, status="repaired" if fenced else "ok", cause="fenced" if fenced else None
-    )
-    if decision == "accept":
-        return _accept(verdict, found)
-    if decision == "reject":
-        return _reject(setup, verdict, found)
-    raise _Unreadable(f'expected "verdict": "accept" or "reject", found {found.get("verdict", "no verdict")}')
-
-
-def _accept(verdict: Verdict, found: dict[str, str]) -> Verdict:
-    beside = sorted(name for name in found if name != "verdict" and found[name] != "null")
-    if not beside:
-        return verdict
-    if beside == ["reason"]:
-        return replace(verdict, status="repaired", cause="a reason beside an accept was dropped")
-    raise _Unreadable(f"an accept carries nothing, found {', '.join(beside)} beside it")
-
-
-def _reject(setup: Setup, verdict: Verdict, found: dict[str, str]) -> Verdict:
-    unknown = sorted(set(found) - {"verdict", "first_wrong", "category", "reason", "replacement"})
-    if unknown:
-        raise _Unreadable(f"a verdict has no member {', '.join(unknown)}")
-    first_wrong = json.loads(found.get("first_wrong", "null"))
-    if type(first_wrong) is not int or not 1 <= first_wrong <= verdict.drafted:
-        raise _Unreadable(f"first_wrong must be a whole number from 1 to {verdict.drafted}, found {first_wrong!r}")
-    category = json.loads(found.get("category", "null"))
-    if category not in CATEGORIES:
-        raise _Unreadable(f"category must be one of {', '.join(CATEGORIES)}, found {category!r}")
-    rejected = replace(
-        verdict,
-        accepted=first_wrong - 1,
-        category=category,
-        reason=_text(found, "reason") if "reason" in found else _missing("reason"),
-    )
-    replacement = found.get("replacement", "null")
-    if replacement == "null":
-        return rejected
-    try:
-        return replace(rejected, replacement=_action(setup, members(replacement)))
-    except _Unreadable as error:  # the rejection stands; only its proposal is lost
-        why = f"the replacement is no action: {error}"
-        return replace(rejected, status="repaired", cause=why, replacement_unusable=why)
-
-
-def _missing(name: str) -> str:
-    raise _Unreadable(f"a reject needs a {name}")

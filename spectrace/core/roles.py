@@ -13,6 +13,7 @@ from spectrace.core.events import ReplyUnusable
 from spectrace.core.reading import Unusable, read_actions
 from spectrace.core.setup import Setup
 from spectrace.core.types import Action, History, Message, ModelFacts, ModelRequest, Outcome, Role, Scoring, Step, Usage
+from spectrace.core.unwrapping import token_limit
 
 
 @dataclass(slots=True)
@@ -188,15 +189,18 @@ def _write(
     native = model.calls == "native"
     schema = None if native else json.dumps(desk.setup.action_schema())
     question = Question(model, role, position, messages, schema)
+    limit = token_limit(model.parameters)
     asked = yield from ask(desk, question)
-    actions = read_actions(desk.setup, asked.completion, native=native)
-    if isinstance(actions, Unusable):
-        asked = yield from ask_again(desk, question, asked, actions.cause)
-        actions = read_actions(desk.setup, asked.completion, native=native)
-    if isinstance(actions, Unusable):
-        yield from tell(ReplyUnusable(role=role, request=asked.seq, cause=actions.cause, next="gave_up"))
+    read = read_actions(desk.setup, asked.completion, native=native, limit=limit)
+    if isinstance(read, Unusable):
+        asked = yield from ask_again(desk, question, asked, read.cause)
+        read = read_actions(desk.setup, asked.completion, native=native, limit=limit)
+    if isinstance(read, Unusable):
+        yield from tell(ReplyUnusable(role=role, request=asked.seq, cause=read.cause, next="gave_up"))
         return None
-    return Written(actions, asked.seq)
+    for cause in read.tolerated:
+        yield from tell(ReplyUnusable(role=role, request=asked.seq, cause=cause, next="tolerated"))
+    return Written(read.actions, asked.seq)
 
 
 def ask_again(desk: Desk, question: Question, asked: Asked, cause: str) -> Protocol[Asked]:
