@@ -23,7 +23,7 @@ class Option:
     low: Decimal | None = None
     """The smallest decimal number, for options that are one."""
     seeds: str = ""
-    """What the paper measured of it, or why it is an option."""
+    """What the paper measured of it; empty where it leaves the question open."""
 
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
@@ -57,18 +57,14 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "unreviewed": Option(
             "whether the next review may reach back over unreviewed steps, to the last irrevocable one",
             ("final", "revisable"),
-            seeds="left open",
         ),
-        "max_unreviewed": Option("review anyway after this many unreviewed steps", least=1, seeds="left open"),
+        "max_unreviewed": Option("review anyway after this many unreviewed steps", least=1),
         "stall": Option(
-            "whether the third identical read closes the segment for review",
+            "whether the third identical read closes the segment for review: small drafters repeat one for ever",
             ("review", "ignore"),
-            seeds="small drafters repeat one read until the budget is gone",
         ),
-        "repair_sees": Option(
-            "what a corrective turn is shown of the rejection", ("reason", "nothing", "draft"), seeds="left open"
-        ),
-        "feedback": Option("what the weak model is shown of a rejection", ("none", "reason"), seeds="left open"),
+        "repair_sees": Option("what a corrective turn is shown of the rejection", ("reason", "nothing", "draft")),
+        "feedback": Option("what the weak model is shown of a rejection", ("none", "reason")),
         "prompts": Option(
             "shared: the strong model's roles share one prefix; separate: one template a role, as in the paper",
             ("shared", "separate"),
@@ -77,12 +73,10 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "verdict": Option(
             "decoded: the verdict is written; scored: read from probabilities, nothing decoded (SGLang)",
             ("decoded", "scored"),
-            seeds="left open",
         ),
         "threshold": Option(
             "scored: a step stands from this probability on; choose it on other tasks than those reported",
             low=Decimal(0),
-            seeds="left open",
         ),
         "max_steps": Option("end the episode truncated after this many drafted and repaired steps", least=1),
         "max_strong_calls": Option("end it after this many answers of the strong model", least=1),

@@ -1,0 +1,42 @@
+"""The protocols' own options in `run --help`: what each takes, does, and what the paper measured of it."""
+
+import click
+
+from spectrace.core.options import OPTIONS, Option, types_of
+from spectrace.runs.protocols import PROTOCOLS
+
+
+class ExplainsOptions(click.Command):
+    """A command whose help ends with the options that `-o` takes."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section of options; an option that not every protocol has names those that do."""
+        del ctx
+        with formatter.section("Options of a protocol (-o KEY=VALUE; the first value is the default)"):
+            formatter.write_dl(rows())
+
+
+def rows() -> list[tuple[str, str]]:
+    """Return (name and values, what it does) of every option, in the order of the table."""
+    return [(f"{name}={_form(name, option)}", _text(name, option)) for name, option in OPTIONS.items()]
+
+
+def _form(name: str, option: Option) -> str:
+    if option.values:
+        return "|".join(option.values)
+    return "X" if option.low is not None else f"N [{default}]" if (default := _default(name)) is not None else "N"
+
+
+def _default(name: str) -> object:
+    """Return the default of the first protocol that has the option."""
+    for protocol in PROTOCOLS.values():
+        if name in types_of(protocol):
+            return getattr(protocol(), name)
+    return None
+
+
+def _text(name: str, option: Option) -> str:
+    having = [protocol for protocol, made in PROTOCOLS.items() if name in types_of(made)]
+    only = "" if len(having) == len(PROTOCOLS) else f"[{', '.join(having)}] "
+    paper = f" Paper: {option.seeds}." if option.seeds else ""
+    return f"{only}{option.does}.{paper}"
