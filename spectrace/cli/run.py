@@ -10,6 +10,7 @@ import click
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.loop import run_loop
+from spectrace.cli.option_help import ExplainsOptions
 from spectrace.cli.options import db_option, json_option, label_of
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, protocol, settings_here
@@ -49,7 +50,7 @@ def _seed(_ctx: click.Context, _param: click.Parameter, seed: int | None) -> int
     return seed
 
 
-@click.command()
+@click.command(cls=ExplainsOptions)
 @click.option(
     "--env", required=True, metavar="ENV", help="shop, tau2:airline, tau2:retail, tau2:mock or MODULE:ATTRIBUTE."
 )
