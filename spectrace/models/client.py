@@ -1,6 +1,6 @@
 """The ModelClient port: one coroutine that answers a request. Every adapter beside this file implements it."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from spectrace.core.types import Completion, ModelFacts, ModelRequest
 
@@ -21,4 +21,13 @@ class ModelClient(Protocol):
 
     async def close(self) -> None:
         """Release connections, and the server where this client started one."""
+        ...
+
+
+@runtime_checkable
+class Tokenizing(Protocol):
+    """A client that can say which tokens its server makes of a prompt, chat template and all."""
+
+    async def prompt_ids(self, request: ModelRequest) -> tuple[int, ...]:
+        """Return the prompt's token ids; raise ModelFailed where the server has no page for that."""
         ...

@@ -82,6 +82,11 @@ class LocalClient:
         client = await self._started()
         return await client.generate(request)
 
+    async def prompt_ids(self, request: ModelRequest) -> tuple[int, ...]:
+        """Return the prompt's tokens as the server makes them."""
+        client = await self._started()
+        return await client.prompt_ids(request)
+
     async def close(self) -> None:
         """Stop the server, and a fetch that is under way."""
         self._closed.set()

@@ -1,18 +1,21 @@
 """SGLangClient: an SGLang server over HTTP, with what only SGLang says.
 
-Chat completions as `openai.py` sends them, plus cached tokens when the server's report is switched off, and the weight
-version of each answer. The server's own description (/server_info) holds its API key in clear text, several times and
-at several depths, so facts are an allow-list of names and plain values; nothing else of it is kept.
+Chat completions as `openai.py` sends them, plus cached tokens when the server's report is switched off, the weight
+version of each answer, and scored verdicts (`scoring.py`). The server's own description (/server_info) holds its API
+key in clear text, several times and at several depths, so facts are an allow-list of names and plain values; nothing
+else of it is kept.
 """
 
+import json
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from spectrace.core.types import ModelFacts, Usage
+from spectrace.core.types import Attempt, Completion, Message, ModelFacts, ModelRequest, Scoring, Usage
 from spectrace.errors import ModelFailed
-from spectrace.models import chat
-from spectrace.models.failures import Failure
+from spectrace.models import chat, scoring, tokenizing
+from spectrace.models.failures import Failure, cut
 from spectrace.models.openai import FACTS_S, OpenAIClient
 
 SGLANG_URL = "http://127.0.0.1:30000"
@@ -91,8 +94,61 @@ class SGLangClient(OpenAIClient):
                     self._give_up(failure)
         return {}
 
-    def _root(self) -> str:
-        return self._endpoint.url.removesuffix("/v1")
+    async def generate(self, request: ModelRequest) -> Completion:
+        """Answer in text, or (PROTOCOL section 6) with the log-probabilities of an answer about each step."""
+        if request.scoring is None:
+            return await super().generate(request)
+        started = time.monotonic_ns()
+        attempts: list[Attempt] = []
+        url = self._endpoint.url
+        try:
+            return await self._scored(request, request.scoring, started, attempts)
+        except Failure as failure:
+            self._give_up(failure, started, attempts)
+        except scoring.NotScorable as error:
+            self._give_up(Failure("refused", f"{url} cannot score verdicts: {error}."), started, attempts)
+        except chat.InvalidReply as error:
+            self._give_up(Failure("invalid", f"A scored reply of {url} cannot be read: {error}."), started, attempts)
+
+    async def _scored(self, request: ModelRequest, asked: Scoring, started: int, attempts: list[Attempt]) -> Completion:
+        """Tokenize, lay the answers out as ids, and generate."""
+
+        async def post(path: str, body: dict[str, object]) -> str:
+            text = await self._tried(f"{self._root()}{path}", body, started, attempts)
+            attempts.pop()  # the call's own attempts, and what failed on the way to it
+            return text
+
+        body = chat.request_body(self.name, request, self._parameters, constrained=False)
+        prompt = await tokenizing.message_ids(post, body)
+        pieces = await tokenizing.text_ids(post, self.name, scoring.pieces(asked))
+        laid = scoring.answers(prompt, pieces, asked)
+
+        parameters = {**self._adapter(), **self._parameters, **json.loads(request.parameters)}
+        schema = request.schema if self._constrained else None
+        sent = (
+            scoring.score_body(laid, parameters)
+            if asked.rejected is None
+            else scoring.reject_body(laid, asked.rejected, schema, parameters)
+        )
+        answer = scoring.read_generated(await self._tried(f"{self._root()}/generate", sent, started, attempts))
+        if answer.finish.get("type") == "abort":
+            words = cut(self._endpoint.scrub(str(answer.finish.get("message"))))
+            raise Failure("server", f"{self._endpoint.url} aborted a scored review: {words}")
+        content = scoring.scores(answer.meta, laid) if asked.rejected is None else answer.text
+        return Completion(
+            message=Message("assistant", content),
+            finish_reason=_plain(answer.finish.get("type")),
+            usage=answer.usage,
+            latency_us=(time.monotonic_ns() - started) // 1000,
+            attempts=tuple(attempts),
+            provider_id=_plain(answer.meta.get("id")),
+            server=json.dumps(_versions(answer.meta), sort_keys=True) if _versions(answer.meta) else None,
+        )
+
+    def _adapter(self) -> dict[str, object]:
+        """Return the LoRA adapter of NAME:ADAPTER, which /generate is told apart."""
+        adapter = self.name.partition(":")[2]
+        return {"lora_path": adapter} if adapter else {}
 
     def usage(self, reply: chat.Reply) -> Usage:
         """Return the counts, the cached ones from the details where the report is off."""
@@ -103,14 +159,21 @@ class SGLangClient(OpenAIClient):
 
     def server_said(self, reply: chat.Reply) -> dict[str, object]:
         """Return the weight version of this answer and what stopped it."""
-        said = super().server_said(reply)
-        metadata = reply.body.get("metadata")
-        if isinstance(metadata, dict):
-            said |= _kept(metadata, ("weight_version",))
-            spans = metadata.get("weight_versions")
-            if isinstance(spans, list) and len(spans) > 1:
-                said["weight_versions"] = [_kept(span, ("version", "start", "end")) for span in spans]
+        said = super().server_said(reply) | _versions(reply.body.get("metadata"))
         return said | _kept(reply.choice, ("matched_stop",))
+
+
+def _versions(page: object) -> dict[str, object]:
+    """Return the weight version of an answer, and its spans where it changed within the answer."""
+    said = _kept(page, ("weight_version",))
+    spans = page.get("weight_versions") if isinstance(page, Mapping) else None
+    if isinstance(spans, list) and len(spans) > 1:
+        said["weight_versions"] = [_kept(span, ("version", "start", "end")) for span in spans]
+    return said
+
+
+def _plain(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _kept(page: object, names: tuple[str, ...]) -> dict[str, object]:

@@ -1,10 +1,11 @@
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from model_server import Answer
 
-from spectrace.core.types import Message, ModelRequest, Usage
+from spectrace.core.types import Message, ModelRequest, Scoring, Usage
 from spectrace.errors import ModelFailed
 from spectrace.models.sglang import SGLangClient
 
@@ -227,3 +228,151 @@ def test_a_prompt_that_does_not_fit_is_recognised(server):
         ask(server)
 
     assert raised.value.kind == "context"
+
+
+ONE_STEP = ModelRequest((Message("user", "hi"),), schema='{"type": "object"}', scoring=Scoring(1))
+PROMPT_IDS, PIECE_IDS = {"tokens": [7, 8, 9]}, {"tokens": [[3], [4], [5], [1, 2]]}
+SCORED = {
+    "text": "",
+    "meta_info": {
+        "id": "e1d4cc03",
+        "finish_reason": {"type": "length", "length": 0},
+        "prompt_tokens": 7,
+        "cached_tokens": 3,
+        "completion_tokens": 0,
+        "reasoning_tokens": 0,
+        "weight_version": "wv-1",
+        "input_token_ids_logprobs": [None, [[-0.25, 3, None], [-1.5, 4, None]], [[-9.5, 3, None], [-9.0, 4, None]]],
+    },
+}
+DECODED = {
+    "text": '{"reason": "so"}',
+    "meta_info": {**SCORED["meta_info"], "finish_reason": {"type": "stop", "matched": 2}, "completion_tokens": 5},
+}
+
+
+def scoring_server(server, *generated):
+    return server.on("/tokenize", PROMPT_IDS, PIECE_IDS).on("/generate", *generated)
+
+
+def score(server, request=ONE_STEP, **options):
+    return with_client(server, lambda client: client.generate(request), **options)
+
+
+def refusal(server, request=ONE_STEP, **options):
+    with pytest.raises(ModelFailed) as raised:
+        score(server, request, **options)
+    return raised.value
+
+
+def test_a_scored_review_carries_log_probabilities_and_the_servers_counts(server):
+    answer = score(scoring_server(server, SCORED))
+
+    assert answer.message == Message("assistant", '{"yes": ["-0.25"], "no": ["-1.5"]}')
+    assert answer.usage == Usage(input=7, cached=3, output=0, reasoning=0)
+    assert (answer.finish_reason, answer.provider_id, answer.model) == ("length", "e1d4cc03", None)
+    assert json.loads(answer.server) == {"weight_version": "wv-1"}
+    assert [attempt.error for attempt in answer.attempts] == [None]
+
+
+def test_a_scored_review_is_asked_in_ids_behind_the_chats_own_prompt(server):
+    score(scoring_server(server, SCORED), api_key="sk-mine")
+
+    chat, texts, generated = server.received
+    assert [request.path for request in server.received] == ["/tokenize", "/tokenize", "/generate"]
+    assert {request.headers["authorization"] for request in server.received} == {"Bearer sk-mine"}
+    assert chat.json == {"model": "tiny", "messages": [{"role": "user", "content": "hi"}]}
+    assert texts.json == {"model": "tiny", "prompt": ["yes", "no", "\n", "1:"], "add_special_tokens": False}
+    assert generated.json == {
+        "input_ids": [7, 8, 9, 1, 2, 3, 5],
+        "sampling_params": {"max_new_tokens": 0, "temperature": 0},
+        "return_logprob": True,
+        "logprob_start_len": 4,
+        "token_ids_logprob": [3, 4],
+    }
+
+
+def test_a_rejected_step_is_explained_under_the_schema(server):
+    request = replace(ONE_STEP, scoring=Scoring(1, rejected=1), parameters='{"max_tokens": 90}')
+
+    answer = score(scoring_server(server, DECODED), request)
+
+    assert (answer.message.content, answer.finish_reason, answer.usage.output) == ('{"reason": "so"}', "stop", 5)
+    assert server.received[-1].json == {
+        "input_ids": [7, 8, 9, 1, 2, 4],
+        "sampling_params": {"temperature": 0, "max_new_tokens": 90, "json_schema": '{"type": "object"}'},
+    }
+
+
+def test_an_adapter_scores_as_itself(server):
+    score(scoring_server(server, SCORED), name="tiny:adapter")
+
+    assert server.received[-1].json["lora_path"] == "adapter"
+
+
+def test_what_failed_on_the_way_to_a_score_is_among_its_attempts(server):
+    busy = Answer({"error": {"message": "busy"}}, 503)
+    server.on("/tokenize", busy, PROMPT_IDS, PIECE_IDS).on("/generate", busy, SCORED)
+
+    errors = [attempt.error for attempt in score(server).attempts]
+
+    assert [error is None for error in errors] == [False, False, True]
+
+
+def test_a_server_that_cannot_tokenize_a_chat_is_refused(server):
+    server.on("/generate", SCORED)
+
+    failed = refusal(server)
+
+    assert failed.kind == "refused"
+    assert "cannot tokenize a chat (SGLang can from 0.5.12 on)" in str(failed)
+
+
+def test_a_server_that_gives_no_log_probabilities_of_chosen_ids_is_refused(server):
+    meta = {name: value for name, value in SCORED["meta_info"].items() if name != "input_token_ids_logprobs"}
+
+    failed = refusal(scoring_server(server, {"text": "", "meta_info": meta}))
+
+    assert failed.kind == "refused"
+    assert str(failed) == (
+        f"{server.url} cannot score verdicts: its /generate gives no input_token_ids_logprobs "
+        "(it may be older than that)."
+    )
+
+
+def test_a_scored_prompt_that_does_not_fit_is_recognised(server):
+    said = "The input (17000 tokens) is longer than the model's context length (16384 tokens)."
+
+    failed = refusal(scoring_server(server, Answer({"error": {"message": said}}, 400)))
+
+    assert failed.kind == "context"
+
+
+def test_a_score_that_the_server_aborts_fails(server):
+    aborted = {**SCORED["meta_info"], "finish_reason": {"type": "abort", "message": "Aborted"}}
+
+    failed = refusal(scoring_server(server, {"text": "", "meta_info": aborted}))
+
+    assert (failed.kind, len(failed.attempts)) == ("server", 1)
+
+
+def test_what_is_no_answer_of_generate_is_invalid(server):
+    failed = refusal(scoring_server(server, reply()))
+
+    assert failed.kind == "invalid"
+    assert "has no text with meta_info" in str(failed)
+
+
+def test_the_key_stays_out_of_a_scored_reviews_failure(server):
+    said = Answer({"error": {"message": "no such key sk-mine"}}, 401)
+
+    failed = refusal(scoring_server(server, said), api_key="sk-mine")
+
+    assert "sk-mine" not in str(failed)
+    assert "sk-mine" not in repr(failed.attempts)
+
+
+def test_a_prompts_tokens_are_the_servers(server):
+    server.on("/tokenize", PROMPT_IDS)
+
+    assert with_client(server, lambda client: client.prompt_ids(HELLO)) == (7, 8, 9)
