@@ -1,0 +1,107 @@
+"""The task bootstrap: tasks are drawn again with all their trials, for differences, ratios and whatever else.
+
+Percentile intervals, expanded for few clusters as Hesterberg 2015 (The American Statistician 69) does: the tails are
+those of a t interval, since a plain percentile interval of 10 tasks covers some 90 % where it says 95. Not BCa: its
+acceleration is itself a guess when the tasks are few. The draws depend on the seed alone: one number from `random()`
+each, the one method that Python promises never to change.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from operator import mul
+from random import Random
+
+from spectrace.stats.distributions import normal_cdf, t_quantile
+from spectrace.stats.estimates import FEWEST_CLUSTERS, LEVEL, TOO_FEW, Clusters, Estimate, episodes
+
+DRAWS = 10_000
+SEED = 2026
+NOTHING_SHARED = "none: no task in common"
+
+Statistic = Callable[[Sequence[float]], float | None]
+"""Of the means of several samples, in their order; None where it is undefined."""
+
+
+class TaskBootstrap:
+    """Estimates statistics over tasks; all of one instance use the same draws, so that they vary together."""
+
+    def __init__(self, draws: int = DRAWS, seed: int = SEED) -> None:
+        """Draw nothing yet."""
+        self.draws, self.seed = draws, seed
+        self._weights: dict[int, list[bytes]] = {}
+
+    @property
+    def method(self) -> str:
+        """How the intervals are made."""
+        return f"task bootstrap, expanded percentile 95 % (B={self.draws}, seed {self.seed})"
+
+    def estimate(self, statistic: Statistic, *samples: Clusters) -> Estimate:
+        """Estimate a statistic of the samples' means over the tasks that all of them have."""
+        tasks = shared(samples)
+        n = episodes(sample[task] for sample in samples for task in tasks)
+        if not tasks:
+            return Estimate(value=None, n=0, clusters=0, method=NOTHING_SHARED)
+        columns = [_columns(sample, tasks) for sample in samples]
+        value = statistic([sum(totals) / sum(counts) for counts, totals in columns])
+        if value is None:
+            return Estimate(value=None, n=n, clusters=len(tasks), method="none: the denominator is 0")
+        if len(tasks) < FEWEST_CLUSTERS:
+            return Estimate(value=value, n=n, clusters=len(tasks), method=TOO_FEW)
+        drawn = sorted(self._drawn(statistic, columns, len(tasks)))
+        low, high = _tails(drawn, len(tasks))
+        return Estimate(value=value, low=low, high=high, n=n, clusters=len(tasks), method=self.method)
+
+    def _drawn(
+        self, statistic: Statistic, columns: Sequence[tuple[list[float], list[float]]], tasks: int
+    ) -> list[float]:
+        found: list[float] = []
+        for weights in self._of(tasks):
+            means = [sum(map(mul, weights, totals)) / sum(map(mul, weights, counts)) for counts, totals in columns]
+            value = statistic(means)
+            if value is not None:
+                found.append(value)
+        return found
+
+    def _of(self, tasks: int) -> list[bytes]:
+        """Return how often each task is drawn, a byte each, for each draw; made once for each number of tasks."""
+        if tasks not in self._weights:
+            random = Random(self.seed).random  # noqa: S311 - statistics, no secret
+            made: list[bytes] = []
+            for _ in range(self.draws):
+                counts = [0] * tasks
+                for _ in range(tasks):
+                    counts[int(random() * tasks)] += 1
+                made.append(bytes(counts))
+            self._weights[tasks] = made
+        return self._weights[tasks]
+
+
+def shared(samples: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return the tasks that every sample has, sorted: their order must not change the draws."""
+    return sorted(set.intersection(*(set(sample) for sample in samples))) if samples else []
+
+
+def _columns(sample: Clusters, tasks: Sequence[str]) -> tuple[list[float], list[float]]:
+    return [float(sample[task].n) for task in tasks], [sample[task].total for task in tasks]
+
+
+def _tails(drawn: Sequence[float], tasks: int) -> tuple[float, float]:
+    tail = normal_cdf(-math.sqrt(tasks / (tasks - 1)) * t_quantile((1 + LEVEL) / 2, tasks - 1))
+    return _quantile(drawn, tail), _quantile(drawn, 1 - tail)
+
+
+def _quantile(ordered: Sequence[float], p: float) -> float:
+    place = p * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def difference(means: Sequence[float]) -> float | None:
+    """Return the first mean less the second."""
+    return means[0] - means[1]
+
+
+def ratio(means: Sequence[float]) -> float | None:
+    """Return the first mean over the second."""
+    return means[0] / means[1] if means[1] else None
