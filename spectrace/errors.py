@@ -62,9 +62,12 @@ class RecordingStopped(SpectraceError):
 class ModelFailed(SpectraceError):
     """A model call failed after its retries.
 
-    `kind` is one of: unreachable, refused (4xx), server (5xx), timeout, context (the prompt does not fit),
-    invalid (the reply breaks the API), budget.
+    `kind` is one of: unreachable, busy (429: asked too often, or out of quota), server (5xx, an error inside an answer,
+    an answer that broke off), timeout; refused (another 4xx), context (the prompt does not fit), invalid (the reply
+    breaks the API), budget. The first four are the provider's trouble (PROVIDER_TROUBLE): another call would fail too.
     """
+
+    PROVIDER_TROUBLE = frozenset({"unreachable", "busy", "server", "timeout"})
 
     def __init__(
         self,

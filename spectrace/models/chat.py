@@ -1,25 +1,41 @@
 """The wire format of chat completions: ModelRequest to request body, response body to Completion.
 
 Pure. Servers differ in what they leave out, so nothing is assumed: an absent count is None, never 0; a list of
-content parts is joined; arguments that arrive as an object become JSON text, and text stays as it is, empty or broken
-(the core parses it and says what is wrong). Counterpart of `openai.py`, which does the transport.
+content parts is joined; arguments stay the text that was sent, empty or broken (the core parses it and says what is
+wrong). What was odd is listed in `Reply.anomalies`. Counterpart of `openai.py`, which does the transport; `stream.py`
+makes the same body from the pieces of a stream.
 """
 
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from spectrace.core.types import Message, ModelRequest, ToolCall, ToolSpec, Usage
+from spectrace.core.types import Message, ModelRequest, ToolSpec, Usage
+from spectrace.models.calls import Calls, InvalidReply, SentCall, read_calls, sendable_arguments
+
+__all__ = [
+    "InvalidReply",
+    "Reply",
+    "content",
+    "count",
+    "cut_anomaly",
+    "disagreement",
+    "error_text",
+    "pieced",
+    "read_body",
+    "read_object",
+    "read_reply",
+    "request_body",
+    "says_context",
+    "sendable",
+    "with_anomalies",
+]
 
 _CONTEXT = re.compile(
     r"context.?length|context.?size|context.?window|maximum.?context|prompt is too long|longer than the model's",
     re.IGNORECASE,
 )
-
-
-class InvalidReply(Exception):
-    """The response body is not a chat completion; the text says in what way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +50,8 @@ class Reply:
     provider_id: str | None
     body: Mapping[str, object]
     choice: Mapping[str, object]
+    anomalies: tuple[str, ...] = ()
+    """What was odd about it, in words."""
 
 
 def request_body(
@@ -64,7 +82,11 @@ def _message(message: Message) -> dict[str, object]:
     wire: dict[str, object] = {"role": message.role, "content": message.content}
     if message.calls:
         wire["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": sendable_arguments(call.arguments)},
+            }
             for call in message.calls
         ]
     if message.call_id is not None:
@@ -78,8 +100,12 @@ def _tool(tool: ToolSpec) -> dict[str, object]:
 
 
 def read_reply(text: str) -> Reply:
+    """Read the text of a response; raise InvalidReply where it is no chat completion."""
+    return read_body(read_object(text))
+
+
+def read_body(body: dict[str, object]) -> Reply:
     """Read a response body; raise InvalidReply where it is no chat completion."""
-    body = read_object(text)
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise InvalidReply("it has no choices")
@@ -87,16 +113,39 @@ def read_reply(text: str) -> Reply:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise InvalidReply("its first choice has no message")
+    called = _calls(message.get("tool_calls"))
+    finish_reason = _text(choice.get("finish_reason"))
     return Reply(
-        message=Message("assistant", _content(message.get("content")), _calls(message.get("tool_calls"))),
+        message=Message("assistant", content(message.get("content")), called.calls),
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
-        finish_reason=_text(choice.get("finish_reason")),
+        finish_reason=finish_reason,
         model=_text(body.get("model")),
         usage=_usage(body.get("usage")),
         provider_id=_text(body.get("id")),
         body=body,
         choice=choice,
+        anomalies=called.anomalies + disagreement(finish_reason, "tool_calls", called=bool(called.calls)),
     )
+
+
+def disagreement(finish_reason: str | None, of_calls: str, *, called: bool) -> tuple[str, ...]:
+    """Return what is odd about a finish reason beside the content; the content alone decides what was called."""
+    if finish_reason == of_calls and not called:
+        return (f"the finish reason is {of_calls!r}, and there is no call",)
+    if finish_reason in {"stop", "end_turn"} and called:
+        return (f"the finish reason is {finish_reason!r}, and there is a call",)
+    return ()
+
+
+def with_anomalies(reply: Reply, anomalies: tuple[str, ...]) -> Reply:
+    """Return the reply with these notes."""
+    return replace(reply, anomalies=anomalies)
+
+
+def cut_anomaly(reply: Reply, limit: object) -> tuple[str, ...]:
+    """Return a note where the reply used up the limit of its tokens and claims to be whole."""
+    cut = isinstance(limit, int) and reply.usage.output == limit and reply.finish_reason not in {None, "length"}
+    return (f"the reply has as many tokens as its limit ({limit}): it may be cut off",) if cut else ()
 
 
 def read_object(text: str) -> dict[str, object]:
@@ -141,7 +190,8 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _content(value: object) -> str:
+def content(value: object) -> str:
+    """Return a message's content, in any of its shapes, as text."""
     match value:
         case None:
             return ""
@@ -160,27 +210,20 @@ def pieced(parts: Iterable[str]) -> str:
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def _calls(value: object) -> tuple[ToolCall, ...]:
+def _calls(value: object) -> Calls:
     if value is None:
-        return ()
+        return read_calls(())
     if not isinstance(value, list):
         raise InvalidReply(f"its tool_calls are {type(value).__name__}, not a list")
-    return tuple(_call(index, call) for index, call in enumerate(value))
+    return read_calls([_call(number, call) for number, call in enumerate(value, 1)])
 
 
-def _call(index: int, call: object) -> ToolCall:
+def _call(number: int, call: object) -> SentCall:
     function = call.get("function") if isinstance(call, dict) else None
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(call, dict) or not isinstance(function, dict) or not isinstance(name, str):
-        raise InvalidReply(f"its tool call {index + 1} names no function")
-    id_ = call.get("id")  # kept as sent, empty or used twice: what pairs calls with results is their position
-    return ToolCall(id_ if isinstance(id_, str) else f"call_{index}", name, _arguments(function.get("arguments")))
-
-
-def _arguments(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        raise InvalidReply(f"its tool call {number} names no function")
+    return SentCall(call.get("id"), name, function.get("arguments"))
 
 
 def count(value: object) -> int | None:

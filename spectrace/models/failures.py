@@ -1,4 +1,8 @@
-"""What a failed HTTP attempt means: the kind of ModelFailed, the words for the user, and whether to try again."""
+"""What a failed HTTP attempt means: the kind of ModelFailed, the words for the user, and whether to try again.
+
+The kinds are listed in `errors.ModelFailed`. Trouble of the provider (unreachable, busy, server, timeout) may pass by
+itself and stops a batch when it does not; the others are about this call alone and would come again.
+"""
 
 import openai
 
@@ -9,14 +13,22 @@ _AGAIN = frozenset({408, 409, 429})
 _REDIRECT = range(300, 400)
 _CLIENT = range(400, 500)
 _TOO_MANY = 429
+_TOO_SLOW = 408
 _LONGEST = 500
 
 
 class Failure(Exception):
     """One attempt failed."""
 
-    def __init__(
-        self, kind: str, message: str, *, again: bool = False, wait_s: float | None = None, status: int | None = None
+    def __init__(  # noqa: PLR0913 - what is known of a failure, each by name
+        self,
+        kind: str,
+        message: str,
+        *,
+        again: bool = False,
+        wait_s: float | None = None,
+        status: int | None = None,
+        partial_text: str = "",
     ) -> None:
         """Keep the ModelFailed kind, the words, and whether another attempt may help, perhaps after a time."""
         super().__init__(message)
@@ -25,6 +37,7 @@ class Failure(Exception):
         self.again = again
         self.wait_s = wait_s
         self.status = status
+        self.partial_text = partial_text
 
 
 def cut(text: str, longest: int = _LONGEST) -> str:
@@ -42,14 +55,39 @@ def failure_of(error: openai.APIError | TimeoutError, model: str, to: Endpoint) 
         case openai.APITimeoutError() if "Connect" in type(error.__cause__).__name__:
             return _unreachable("connecting took too long", model, url)
         case openai.APITimeoutError() | TimeoutError():
-            said = (
-                f"The model {model!r} at {url} did not answer in time. Give it a longer timeout_s, or see what it does."
-            )
-            return Failure("timeout", said)
+            return too_slow(model, to)
         case openai.APIConnectionError():
             return _unreachable(to.scrub(str(error.__cause__ or error)), model, url)
         case _:
             return Failure("invalid", f"The reply of {url} cannot be read: {cut(to.scrub(str(error)))}.")
+
+
+def too_slow(model: str, to: Endpoint, *, begun: bool = False) -> Failure:
+    """Return what a time limit means: no answer at all, or a stream that stopped or went on for ever."""
+    what = "did not finish its answer" if begun else "did not answer"
+    said = f"The model {model!r} at {to.url} {what} in time. Give it a longer timeout_s, or see what it does."
+    return Failure("timeout", said)
+
+
+def said_error(words: str, model: str, to: Endpoint, partial_text: str = "") -> Failure:
+    """Return what an error means that came under status 200, whole or inside a stream."""
+    kind = "context" if chat.says_context(words) else "server"
+    said = f"{to.url} answered 200 with an error for the model {model!r}: {cut(to.scrub(words))}"
+    return Failure(kind, said, partial_text=partial_text)
+
+
+def broken_off(error: Exception, model: str, to: Endpoint, partial_text: str = "") -> Failure:
+    """Return what it means that the connection ended inside an answer; another attempt may get it whole."""
+    why = cut(to.scrub(str(error) or type(error).__name__))
+    said = f"The answer of the model {model!r} at {to.url} broke off ({why})."
+    return Failure("server", said, again=True, partial_text=partial_text)
+
+
+def broken_reply(error: Exception, body: str, to: Endpoint, partial_text: str = "") -> Failure:
+    """Return what a body means that is no reply of its dialect."""
+    begins = cut(to.scrub(body), 120)
+    said = f"The reply of {to.url} is no chat completion: {error}. It begins {begins!r}."
+    return Failure("invalid", said, partial_text=partial_text)
 
 
 def _unreachable(reason: str, model: str, url: str) -> Failure:
@@ -84,7 +122,8 @@ def _status(error: openai.APIStatusError, model: str, to: Endpoint) -> Failure:
         )
     elif status == _TOO_MANY:
         said += " It is asked too often: wait, or lower --concurrency."
-    return Failure("refused", said, again=status in _AGAIN, wait_s=_retry_after(error), status=status)
+    kind = {_TOO_MANY: "busy", _TOO_SLOW: "timeout"}.get(status, "refused")
+    return Failure(kind, said, again=status in _AGAIN, wait_s=_retry_after(error), status=status)
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:

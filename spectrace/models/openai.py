@@ -1,7 +1,7 @@
 """OpenAIClient: any OpenAI-compatible chat server, whole or streamed.
 
-What is sent is `chat.request_body`; servers of one's own take any schema at the root of a reply. OpenAI's own host takes
-an object only: there the reply is asked for as the one property of an object, and unwrapped when it is read, which is
+What is sent is `chat.request_body`; servers of one's own take any schema of a reply. OpenAI's own host takes an object
+only: there the reply is asked for as the one property of an object, and unwrapped when it is read, which is
 noted with the answer. Its strict mode takes no optional property: where a tool has one, the schema is sent as a
 description that is not enforced, which is noted too; the reply is checked here in any case.
 """
@@ -38,6 +38,7 @@ class OpenAIClient(HTTPModel):
 
     async def generate(self, request: ModelRequest) -> Completion:
         """Answer one request; passing trouble is tried again a bounded number of times."""
+        self._refuse_scoring(request)
         direct = not self._own_host
         body = chat.request_body(self.name, request, self._parameters, constrained=self._constrained and direct)
         how = None if direct else self._wrap(body, request)

@@ -43,10 +43,20 @@ def test_messages_are_sent_in_the_wire_format():
     }
 
 
-def test_arguments_that_are_not_json_are_sent_as_they_are():
-    body = body_of(ModelRequest((Message("assistant", "", (ToolCall("1", "look", "{broken"),)),)))
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ('{"id":  1.50}', '{"id":  1.50}'),
+        (" ", "{}"),
+        ("{broken", '{"not_json": "{broken"}'),
+        ("[1]", '{"not_json": "[1]"}'),
+        ('{"n": NaN}', '{"not_json": "{\\"n\\": NaN}"}'),
+    ],
+)
+def test_a_server_is_sent_arguments_that_it_can_read(arguments, sent):
+    body = body_of(ModelRequest((Message("assistant", "", (ToolCall("1", "look", arguments),)),)))
 
-    assert body["messages"][0]["tool_calls"][0]["function"]["arguments"] == "{broken"
+    assert body["messages"][0]["tool_calls"][0]["function"]["arguments"] == sent
 
 
 def test_tools_are_sent_natively_with_their_schema():
@@ -152,16 +162,27 @@ def test_arguments_stay_text_and_an_object_becomes_text(arguments, read):
     assert reply.message.calls == (ToolCall("c1", "look", read),)
 
 
-def test_ids_are_kept_as_sent_empty_or_used_twice():
-    reply = reply_with(tool_calls=[{"id": id_, "function": {"name": "a"}} for id_ in ("call_1", "call_1", "")])
+def test_a_note_of_what_is_odd_goes_with_the_reply():
+    reply = reply_with(tool_calls=[{"id": "c1", "function": {"name": "look", "arguments": {"id": 1}}}])
 
-    assert [call.id for call in reply.message.calls] == ["call_1", "call_1", ""]
+    assert reply.anomalies == ("call 1: the arguments came as an object",)
 
 
-def test_a_call_without_an_id_is_numbered():
-    reply = reply_with(tool_calls=[{"function": {"name": "a"}}, {"id": None, "function": {"name": "b"}}])
+@pytest.mark.parametrize(
+    ("reason", "calls", "note"),
+    [
+        ("tool_calls", [], "the finish reason is 'tool_calls', and there is no call"),
+        ("stop", [{"id": "c", "function": {"name": "look"}}], "the finish reason is 'stop', and there is a call"),
+        ("tool_calls", [{"id": "c", "function": {"name": "look"}}], None),
+        ("stop", [], None),
+        ("length", [{"id": "c", "function": {"name": "look"}}], None),
+        (None, [], None),
+    ],
+)
+def test_a_finish_reason_that_disagrees_is_noted(reason, calls, note):
+    body = {"choices": [{"message": {"tool_calls": calls}, "finish_reason": reason}]}
 
-    assert [call.id for call in reply.message.calls] == ["call_0", "call_1"]
+    assert chat.read_body(body).anomalies == (() if note is None else (note,))
 
 
 def test_reasoning_is_kept_under_either_name():
