@@ -20,8 +20,10 @@ from spectrace.core.events import (
     ResetCompleted,
     SegmentClosed,
     SegmentCommitted,
+    SpeculationMatched,
     StepDrafted,
     StepsDiscarded,
+    StepSpeculated,
     Totals,
     Unknown,
     VerdictGiven,
@@ -77,6 +79,8 @@ class FoldedSegment:
     repair: FoldedRepair | None = None
     earlier: tuple["FoldedSegment", ...] = ()
     """Unreviewed segments that its review reached back over (unreviewed=revisable)."""
+    guesses: list[FoldedStep] = field(default_factory=list)
+    """What the weak model expected the strong one to do (speculative-actions); `committed`: it did, or it stood."""
 
     @property
     def judged(self) -> tuple[FoldedStep, ...]:
@@ -184,13 +188,16 @@ def apply(episode: Episode, event: Event) -> None:
             episode.history = History(messages)
         case StepDrafted():
             _drafted(episode, event.seq, body)
+        case StepSpeculated():
+            _speculated(episode, event.seq, body)
+        case SpeculationMatched(guess=guess):
+            _matched(episode, body, guess)
         case ActCompleted(observation=observation, position=position, request=request):
             _observed(episode, position, observation, request)
         case ActFailed(position=position, error=error, request=request, effect=Effect.READ):
             _observed(episode, position, Observation(f"no answer: {error}", error=True), request)
-        case EffectObserved():
-            last = episode.segments[-1].steps[-1]
-            last.step = replace(last.step, effect=Effect.WRITE)
+        case EffectObserved(request=request):
+            _changed(episode, request)
         case SegmentClosed(segment=index, reason=reason):
             segment = episode.segment(index)
             segment.reason, segment.closed = reason, event.seq
@@ -214,6 +221,34 @@ def _drafted(episode: Episode, seq: int, body: StepDrafted) -> None:
     observation = None if body.objection is None else Observation(body.objection, error=True)
     step = Step(body.position, body.action, Effect(body.effect), observation)
     episode.segment(body.segment).steps.append(FoldedStep(step, seq, body.request, objection=body.objection))
+
+
+def _changed(episode: Episode, request: int) -> None:
+    """Let a declared read be the write that it was; a guess that was one stands in the history."""
+    segment = episode.segments[-1]
+    repaired = segment.repair.steps if segment.repair is not None else []
+    done = (one for one in (*segment.guesses, *repaired, *segment.steps) if one.act == request)
+    folded = next(done, None) or segment.steps[-1]
+    was, folded.step = folded.step, replace(folded.step, effect=Effect.WRITE)
+    if folded in segment.guesses:
+        folded.fate, folded.reviewed = "committed", "no"
+        episode.history = episode.history.then(folded.step)
+    elif folded.fate == "committed":  # a repair, or what a verdict let run: it is in the history already
+        steps = tuple(folded.step if step is was else step for step in episode.history.steps)
+        episode.history = replace(episode.history, steps=steps)
+
+
+def _speculated(episode: Episode, seq: int, body: StepSpeculated) -> None:
+    step = Step(body.position, body.action, Effect(body.effect))
+    episode.segment(body.segment).guesses.append(FoldedStep(step, seq, body.request))
+
+
+def _matched(episode: Episode, body: SpeculationMatched, guess: int) -> None:
+    """Give the step the observation of the guess that foretold it, which may come from an earlier segment."""
+    guessed = {one.seq: one for segment in episode.segments for one in segment.guesses}[guess]
+    step = {one.step.position: one for one in episode.segment(body.segment).steps}[body.position]
+    guessed.fate = "committed"
+    step.act, step.step = guessed.act, replace(step.step, observation=guessed.step.observation)
 
 
 def _observed(episode: Episode, position: str, observation: Observation, request: int) -> None:
@@ -243,6 +278,7 @@ def _recent_steps(episode: Episode) -> Iterable[FoldedStep]:
         if segment.repair is not None:
             yield from segment.repair.steps
         yield from reversed(segment.steps)
+        yield from reversed(segment.guesses)
 
 
 def _judged(episode: Episode, seq: int, body: VerdictGiven) -> None:
@@ -281,6 +317,8 @@ def _committed(episode: Episode, body: SegmentCommitted) -> None:
 def _discarded(episode: Episode, body: StepsDiscarded) -> None:
     segment = episode.segment(body.segment)
     steps = segment.repair.steps if body.repair and segment.repair is not None else segment.steps
+    if body.reason == "speculation_lost":
+        steps = segment.guesses
     for folded in steps[body.start - 1 : body.end]:
         folded.fate = "discarded"
 

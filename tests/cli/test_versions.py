@@ -6,13 +6,18 @@ import pytest
 from click.testing import CliRunner
 
 from spectrace.cli import main
+from spectrace.core.versions import CLASSES
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
 from tests.episodes import record_shop
 from tests.shop_log import script
 from tests.stored_episodes import blobs_of, chained, put, told_lines
 
-SAID = "is {} version 2; this spectrace knows version 1. Read it with the spectrace that wrote it"
+
+def said(type_):
+    """What is said of a version that is one too new."""
+    known = CLASSES[type_].VERSION
+    return f"is {type_} version {known + 1}; this spectrace knows version {known}. Read it with the spectrace that"
 
 
 @pytest.fixture(scope="module", params=["verdict.given", "episode.started"])
@@ -22,7 +27,10 @@ def log(request, tmp_path_factory):
     episode = asyncio.run(record_shop(memory)).episode
     events = told_lines(memory, episode)
     at = next(number for number, (header, _) in enumerate(events) if header[3] == request.param)
-    events[at] = ([*events[at][0][:4], 2, *events[at][0][5:]], {**events[at][1], "renamed": "new"})
+    events[at] = (
+        [*events[at][0][:4], CLASSES[request.param].VERSION + 1, *events[at][0][5:]],
+        {**events[at][1], "renamed": "new"},
+    )
     lines = chained("newer", events)
     directory = tmp_path_factory.mktemp("newer")
     store = open_store(str(directory / "spectrace.db"))
@@ -55,14 +63,14 @@ def words(result):
 def test_what_interprets_refuses_it_naming_the_version(log, line, arguments, code):
     result = line(*arguments)
 
-    assert (result.exit_code, SAID.format(log[1]) in words(result)) == (code, True), result.output
+    assert (result.exit_code, said(log[1]) in words(result)) == (code, True), result.output
 
 
 def test_a_re_verification_refuses_it_before_anything_is_asked(log, line):
     verifier = script(log[0] / "verifier.json", [{"verdict": "accept"}])
     result = line("reverify", "newer", "--verifier", verifier)
 
-    assert (result.exit_code, SAID.format(log[1]) in words(result)) == (2, True), result.output
+    assert (result.exit_code, said(log[1]) in words(result)) == (2, True), result.output
 
 
 def test_what_only_carries_bytes_works(log, line):
@@ -84,7 +92,7 @@ def test_show_tells_the_others_and_of_the_newer_its_json(log, line):
     whole, one = line("show", "newer"), line("show", f"newer:{log[2]}")
 
     assert (whole.exit_code, one.exit_code) == (0, 0), whole.output + one.output
-    assert f"{log[1]} version 2 is not known to this spectrace: " in words(whole)
+    assert f"{log[1]} version {CLASSES[log[1]].VERSION + 1} is not known to this spectrace: " in words(whole)
     assert '"renamed": "new"' in words(one)
 
 

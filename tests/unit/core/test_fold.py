@@ -4,10 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import EpisodeEnded, GenerateRequested, SegmentClosed, SegmentCommitted, StepDrafted, Unknown
+from spectrace.core.events import (
+    EffectObserved,
+    EpisodeEnded,
+    GenerateRequested,
+    SegmentClosed,
+    SegmentCommitted,
+    SpeculationMatched,
+    StepDrafted,
+    Unknown,
+)
 from spectrace.core.fold import fold
-from spectrace.core.types import Call
+from spectrace.core.types import Call, Effect, Observation
 from spectrace.errors import NewerSchema, StoreError
+from tests import guesses
 from tests.episodes import CANCEL, DONE, FIND, READ, STRONG, WEAK, call, recorded_events
 from tests.playbook import accept, reject
 
@@ -93,9 +103,10 @@ def test_a_newer_version_is_refused_and_an_unknown_type_passed_over(first):
     events = recorded_events()
     at = 0 if first else -1
     newer = [*events]
-    newer[at] = replace(events[at], body=Unknown(events[at].type, 2, "{}"))
+    known = events[at].version
+    newer[at] = replace(events[at], body=Unknown(events[at].type, known + 1, "{}"))
 
-    with pytest.raises(NewerSchema, match="version 2; this spectrace knows version 1"):
+    with pytest.raises(NewerSchema, match=f"version {known + 1}; this spectrace knows version {known}"):
         fold(newer)
     assert fold([*events, replace(events[-1], body=Unknown("later.kind", 1, "{}"))]).ended is not None
 
@@ -115,3 +126,48 @@ def test_an_effect_that_there_is_not_is_named_with_its_event():
 
     with pytest.raises(StoreError, match=rf"event {at} \(step.drafted\) of .* does not follow .*'both'"):
         fold(events)
+
+
+def test_a_guess_that_the_strong_model_takes_gives_its_step_the_observation():
+    episode = fold(guesses.events())
+    (segment,) = episode.segments
+    (step,) = segment.steps
+
+    assert (step.step.position, step.step.observation, step.act) == ("s1.1", Observation("pending"), 2)
+    assert [(one.step.position, one.fate) for one in segment.guesses] == [
+        ("s1.g1", "committed"),
+        ("s1.g2", "discarded"),
+        ("s1.g3", "discarded"),
+    ]
+    assert episode.history.steps == (step.step,)
+
+
+def test_a_guess_is_no_step_of_the_episode():
+    totals = fold(guesses.events()).totals
+
+    assert (totals.steps, totals.reads, totals.discarded) == (1, 2, 2)
+
+
+def test_a_guess_that_changed_the_state_stands_in_the_history_as_the_write_that_it_was():
+    told = guesses.bodies()[:6]
+    told.append(
+        EffectObserved(
+            effect="write",
+            authority="speculative",
+            tool="find_order",
+            request=2,
+            fingerprint_before="a",
+            fingerprint_after="b",
+        )
+    )
+    episode = fold(guesses.events(told))
+
+    assert [(one.position, one.effect) for one in episode.history.steps] == [("s1.g1", Effect.WRITE)]
+
+
+def test_a_step_that_takes_a_guess_that_nobody_made_does_not_follow():
+    told = guesses.bodies()
+    told[9] = SpeculationMatched(segment=1, position="s1.1", guess=0)
+
+    with pytest.raises(StoreError, match=r"event 9 \(speculation.matched\) of e does not follow"):
+        fold(guesses.events(told))
