@@ -9,9 +9,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 from typing import cast
 
+from spectrace.core.money import Rates, micro_usd
 from spectrace.core.types import Usage
 from spectrace.errors import UsageError
 
@@ -71,19 +72,7 @@ def cost_micro_usd(price: Price, usage: Usage) -> int | None:
 
     `usage.input` includes the cached tokens; reasoning is part of the output, as servers count it.
     """
-    counts = {"input": usage.input, "output": usage.output, "cached": usage.cached}
-    if price.cached == price.input:
-        counts["cached"] = 0
-    if price.input == 0 and price.cached == 0:
-        counts["input"] = 0
-    if price.output == 0:
-        counts["output"] = 0
-    if any(count is None for count in counts.values()):
-        return None
-    read, written = counts["input"] or 0, counts["output"] or 0
-    cached = min(counts["cached"] or 0, read)  # a server may count more after a retraction (SGLang #11900)
-    exact = (read - cached) * price.input + cached * price.cached + written * price.output
-    return int(exact.to_integral_value(ROUND_HALF_EVEN))
+    return micro_usd(Rates(price.input, price.cached, price.output), usage)
 
 
 def read_prices(tables: Mapping[str, object], where: str) -> dict[str, tuple[Price, ...]]:
