@@ -12,6 +12,9 @@ import math
 
 from spectrace.errors import UsageError
 
+_ROUNDING = 1e-12
+"""p and the reviews per step are quotients of counts: they may miss a bound by their last digits."""
+
 
 def relative_strong_cost(p: float, n: float, v_over_d: float, rho: float) -> float:
     """Return R = ((1-p)/(1-p^n))(v/d) + rho(1-p): the strong model's cost per committed step in units of d (Prop. 1).
@@ -43,7 +46,7 @@ def reviews_per_step(p: float, n: float) -> float:
         return 1.0
     if p == 1:
         return 1 / n
-    return (1 - p) / -math.expm1(n * math.log(p))
+    return min(1.0, (1 - p) / -math.expm1(n * math.log(p)))
 
 
 def drafted_per_review(p: float, reviews: float) -> float:
@@ -52,12 +55,12 @@ def drafted_per_review(p: float, reviews: float) -> float:
     Infinite where no review accepts a whole segment (reviews = 1-p); raise UsageError where there is none.
     """
     _require(p, 1.0)
-    if not 1 - p <= reviews <= 1 or reviews == 0:
+    if not (1 - p) * (1 - _ROUNDING) <= reviews <= 1 + _ROUNDING or reviews == 0:
         raise UsageError(
             "Proposition 1 has from 1-p to 1 reviews for each committed step; "
             f"with p = {p:g} found {reviews:g}, and no n gives that."
         )
-    if p == 0 or reviews == 1:  # every step is a repair, or has a review of its own
+    if p == 0 or reviews >= 1:  # every step is a repair, or has a review of its own
         return 1.0
     if p == 1:
         return 1 / reviews

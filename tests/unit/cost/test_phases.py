@@ -7,7 +7,10 @@ from spectrace.cost.phases import Call, PhaseCost, by_phase, phase_of, summed
 WORK = Work(10.0, 20.0, 30.0)
 
 
-def call(phase="draft", who="weak", usage=Usage(100, 40, 7), **more):
+USAGE = Usage(100, 40, 7)
+
+
+def call(phase="draft", who="weak", usage=USAGE, **more):
     return Call(phase=phase, who=who, usage=usage, **more)
 
 
