@@ -48,10 +48,14 @@ from spectrace.core.events import (
 )
 from spectrace.core.facts import tool_of
 from spectrace.core.types import Attempt, Completion, Effect, Evaluation, ModelRequest, NeedsModel, Usage
-from spectrace.errors import EnvironmentFailed, ModelFailed
+from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.sources import Source
 
 T = TypeVar("T")
+
+
+class LogEnds(Exception):
+    """The log goes no further: it is full, or a replay has come to the end of its record. All before it stands."""
 
 
 class Log(Port):
@@ -115,11 +119,25 @@ class Driver:
                 self._log.write(lane, ActionChecked(tool=tool_of(action), action=action, objection=objection))
                 return objection
             case Parallel(branches):
-                lanes = [f"{lane}.{n}" if lane else str(n) for n in range(len(branches))]
-                runs = [self._branch(branch, name) for branch, name in zip(branches, lanes, strict=True)]
-                return tuple(await asyncio.gather(*runs))
+                return await self._parallel(lane, branches)
             case _:
                 assert_never(command)
+
+    async def _parallel(
+        self, lane: str, branches: tuple[commands.Protocol[object], ...]
+    ) -> tuple[Completed | Failed, ...]:
+        """Run every branch to its own end, whatever becomes of the others; results come in branch order.
+
+        A branch may stop at an error of ours, or where the log ends. The others still go on: nothing is left running,
+        and a replay compares all that every lane has recorded. Only a cancellation ends them all, and closes each.
+        """
+        lanes = [f"{lane}.{n}" if lane else str(n) for n in range(len(branches))]
+        runs = [self._branch(branch, name) for branch, name in zip(branches, lanes, strict=True)]
+        ended = await asyncio.gather(*runs, return_exceptions=True)
+        stopped = [one for one in ended if isinstance(one, BaseException)]
+        if stopped:
+            raise min(stopped, key=_weight)
+        return tuple(one for one in ended if not isinstance(one, BaseException))
 
     async def _branch(self, branch: commands.Protocol[object], lane: str) -> Completed | Failed:
         try:
@@ -293,6 +311,11 @@ class Driver:
             body = failed(request=request, kind=failure.kind, error=error, latency_us=None, source=source)
             what = failed.TYPE.partition(".")[0]
             raise CommandFailed(what, failure.kind, error, self._log.write(lane, body)) from failure
+
+
+def _weight(stopped: BaseException) -> tuple[bool, int]:
+    """Order why branches stopped: errors before the end of the log, of two differences in a replay the earlier one."""
+    return isinstance(stopped, LogEnds), stopped.seq if isinstance(stopped, ReplayDiverged) else 0
 
 
 def _parameters(asked: ModelRequest) -> str:

@@ -12,6 +12,7 @@ from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
 from spectrace.core.fold import Tally
 from spectrace.core.types import Outcome
 from spectrace.errors import Conflict, RecordingStopped, SchemaViolation, StoreError
+from spectrace.runs.drive import LogEnds
 from spectrace.store.event_store import EpisodeWriter, Pending
 
 Watcher = Callable[[str, int, Body], None]
@@ -32,7 +33,7 @@ def threads() -> ThreadPoolExecutor:
     return found
 
 
-class LogFull(Exception):
+class LogFull(LogEnds):
     """The last event number is kept for the end."""
 
 

@@ -28,13 +28,14 @@ from spectrace.core.events import (
 from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, NeedsModel, Opening, Role
 from spectrace.environments.values import lossy_paths
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
+from spectrace.runs.drive import LogEnds
 from spectrace.runs.sources import Generated, Graded, Observed, Opened
 
 _SHOWN = 3
 _NESTED_ROLES = {Role.USER.value, Role.JUDGE.value}
 
 
-class RecordEnds(Exception):
+class RecordEnds(LogEnds):
     """The record stops here (the run was interrupted); everything up to it was the same."""
 
 
@@ -81,6 +82,15 @@ class Recording:
             raise RecordEnds
         return self._answers[request]
 
+    def after_lane(self, lane: str) -> Event | None:
+        """Return what was recorded next after a side lane and its siblings had come to their ends, or None."""
+        while lane:
+            lane = lane.rpartition(".")[0]
+            following = self.peek(lane)
+            if following is not None:
+                return None if cut_short(following) else following
+        return None
+
     def left(self) -> Event | None:
         """Return the first recorded event that nothing asked for, or None when all were met."""
         rest = [event for lane in self._lanes if (event := self.peek(lane)) is not None]
@@ -98,6 +108,12 @@ class Comparison:
     def write(self, lane: str, body: Body) -> int:
         """Return the recorded event's number, or raise ReplayDiverged."""
         recorded = self._recording.peek(lane)
+        if recorded is None and (following := self._recording.after_lane(lane)) is not None:
+            raise ReplayDiverged(
+                following.seq,
+                f"event {following.seq}: recorded {_name(following.body)} when lane {lane} was over, this run came to "
+                f"{_name(body)} in it. The protocol or the parser took another way than the recorded version.",
+            )
         if recorded is None or cut_short(recorded):
             raise RecordEnds
         found = differences(recorded.body, body, skip=self._skip)

@@ -19,6 +19,7 @@ from spectrace.core.events import (
     GenerateCompleted,
     GenerateFailed,
     GenerateRequested,
+    OutcomeSettled,
     ResetCompleted,
 )
 from spectrace.core.prompts import Prompts
@@ -31,7 +32,7 @@ from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, NewerSchema, ReplayDiverged, Untestable
 from spectrace.runs.drive import Driver
 from spectrace.runs.protocols import recorded_protocol, require_revision
-from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
+from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
 from spectrace.runs.reverify import REVERIFY, child_reviews, desk_of
 from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
 
@@ -144,6 +145,13 @@ async def _compare(
             episode, "diverged", recording.compared, total, recording.exact_observations, first, str(diverged)
         )
     except RecordEnds:
+        left = recording.left()
+        if left is not None and not cut_short(left) and not isinstance(left.body, OutcomeSettled):
+            detail = f"event {left.seq}: recorded {left.type} behind a question that the record has no answer to."
+            first = Difference(left.seq, "", "", "")
+            return ReplayResult(
+                episode, "diverged", recording.compared, total, recording.exact_observations, first, detail
+            )
         detail = f"the record stops after event {total}; all of it was the same{_inexact(recording)}"
         return ReplayResult(episode, "same", recording.compared, total, recording.exact_observations, None, detail)
     foreign = sum(is_foreign(event) for event in events)

@@ -3,11 +3,14 @@
 import asyncio
 from dataclasses import dataclass, field
 
+import pytest
+
 from spectrace.core import commands
 from spectrace.core.commands import CommandFailed, Completed, Failed, parallel
 from spectrace.core.types import Call, Completion, Effect, Message, ModelRequest, NeedsModel, Observation, Opening, Role
-from spectrace.errors import EnvironmentFailed, ModelFailed
+from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.drive import Driver
+from spectrace.runs.recorder import LogFull
 from spectrace.runs.sources import Generated, Observed, Opened
 from tests.aio import in_loop
 
@@ -55,6 +58,10 @@ class SlowFirst:
         return Opened(Opening(()), None, 1, "live")
 
 
+def ask(position):
+    return commands.generate(Role.DRAFTER, "weak", position, ASK)
+
+
 def drive(protocol, source=None):
     log = ListLog()
     result = asyncio.run(Driver(source or SlowFirst(), log, "live").run(protocol))
@@ -94,9 +101,6 @@ def test_a_write_that_fails_is_recorded_flushed_and_thrown_into_the_protocol():
 
 
 def test_parallel_answers_come_in_the_order_asked_whoever_finished_first():
-    def ask(position):
-        return commands.generate(Role.DRAFTER, "weak", position, ASK)
-
     results, lines = drive(parallel([ask("first"), ask("fails"), ask("third")]))
 
     match results:
@@ -142,3 +146,95 @@ async def test_a_cancelled_run_closes_the_protocol():
     await asyncio.gather(task, return_exceptions=True)
 
     assert closed == [True]
+
+
+@dataclass
+class FullLog(ListLog):
+    """Takes a number of events and no more."""
+
+    room: int = 3
+
+    def write(self, lane, body):
+        if len([line for line in self.lines if "." in line]) >= self.room:
+            raise LogFull
+        return super().write(lane, body)
+
+
+def driven(log, branches):
+    """Drive branches side by side into a log that cannot go on; return what stopped it."""
+    with pytest.raises(Exception) as stopped:  # noqa: PT011 - which one is the claim
+        asyncio.run(Driver(SlowFirst(), log, "live").run(parallel(branches)))
+    return stopped.value
+
+
+def test_an_answer_that_fails_leaves_the_other_branches_alone():
+    (failed, completed), lines = drive(parallel([ask("fails"), ask("first")]))
+
+    assert (type(failed), type(completed)) == (Failed, Completed)
+    assert lines[-1] == "1:generate.completed"
+
+
+def test_an_error_of_ours_in_a_branch_waits_for_the_others_and_is_raised():
+    def broken():
+        yield from ask("quick")
+        raise ValueError("ours")
+
+    log = ListLog()
+    stopped = driven(log, [broken(), ask("first")])
+
+    assert (type(stopped), str(stopped)) == (ValueError, "ours")
+    assert log.lines[-1] == "1:generate.completed"
+
+
+def test_a_log_that_is_full_stops_every_branch_and_says_so_once():
+    log = FullLog()
+
+    assert isinstance(driven(log, [ask("first"), ask("second"), ask("third")]), LogFull)
+    assert sorted(line for line in log.lines if "." in line) == [f"{n}:generate.requested" for n in range(3)]
+
+
+def test_an_error_is_said_before_the_end_of_the_log():
+    def broken():
+        raise ValueError("ours")
+        yield from ask("never")
+
+    assert isinstance(driven(FullLog(room=0), [ask("first"), broken()]), ValueError)
+
+
+def test_of_two_differences_in_a_replay_the_earlier_one_is_raised():
+    def differs(seq):
+        raise ReplayDiverged(seq, f"event {seq}")
+        yield from ask("never")
+
+    assert driven(ListLog(), [differs(9), differs(7)]).seq == 7
+
+
+def test_lanes_inside_a_lane_are_named_by_the_way_to_them():
+    def inner():
+        return (yield from parallel([ask("a"), ask("b")]))
+
+    _, lines = drive(parallel([ask("c"), inner()]))
+
+    assert {line.partition(":")[0] for line in lines if "." in line} == {"0", "1.0", "1.1"}
+
+
+@in_loop
+async def test_a_cancellation_closes_every_branch_and_leaves_nothing_running():
+    closed = []
+
+    def branch(name):
+        try:
+            yield from ask("first")
+        except GeneratorExit:
+            closed.append(name)
+            raise
+
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(Driver(SlowFirst(), ListLog(), "live").run(parallel([branch("0"), branch("1")])))
+    await asyncio.sleep(0.005)
+    task.cancel()
+    (result,) = await asyncio.gather(task, return_exceptions=True)
+
+    assert isinstance(result, asyncio.CancelledError)
+    assert closed == ["0", "1"]
+    assert asyncio.all_tasks() == before

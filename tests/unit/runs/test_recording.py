@@ -5,7 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import ActCompleted, EvaluateRequested, Event, ResetRequested, Unknown
+from spectrace.core.events import (
+    ActCompleted,
+    EpisodeEnded,
+    EvaluateRequested,
+    Event,
+    ResetRequested,
+    Unknown,
+)
 from spectrace.core.types import Observation
 from spectrace.errors import ReplayDiverged
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
@@ -20,9 +27,19 @@ def test_a_question_is_compared_with_the_next_event_of_its_lane():
         log.write("", EvaluateRequested())
 
 
-def test_a_lane_that_the_record_does_not_have_ends_it():
-    with pytest.raises(RecordEnds):
-        Comparison(Recording(recorded_events())).write("0", EvaluateRequested())
+def test_a_question_in_a_lane_that_the_record_had_done_with_is_a_difference():
+    recorded = [event for event in recorded_events() if event.seq < 3]
+
+    with pytest.raises(ReplayDiverged, match=r"event 1: recorded reset\.requested when lane 0 was over"):
+        Comparison(Recording(recorded)).write("0", EvaluateRequested())
+
+
+def test_a_lane_that_the_record_breaks_off_in_ends_it():
+    cut = Event("e", 1, "", 0, EpisodeEnded(outcome="interrupted", reason="cancelled", answer=None, reward=None))
+
+    for recorded in ([], [cut]):
+        with pytest.raises(RecordEnds):
+            Comparison(Recording(recorded)).write("0.1", EvaluateRequested())
 
 
 def test_the_first_event_that_nothing_asked_for_is_named():
