@@ -17,6 +17,12 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     hang_up: bool = False
     delay_s: float = 0.0
+    pieces: list[str] | None = None
+    """Sent in place of the body, one by one, as an event stream."""
+    pause_s: float = 0.0
+    """Before each piece but the first."""
+    cut: bool = False
+    """The connection breaks after the last piece."""
 
 
 @dataclass
@@ -70,6 +76,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             if answer.hang_up:
                 self.close_connection = True
                 return
+            if answer.pieces is not None:
+                self.stream(answer, answer.pieces)
+                return
             data = (answer.body if isinstance(answer.body, str) else json.dumps(answer.body)).encode()
             self.send_response(answer.status)
             for name, value in {"content-type": "application/json", **answer.headers}.items():
@@ -77,6 +86,26 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
+
+        def stream(self, answer: Answer, pieces: list[str]) -> None:
+            self.send_response(answer.status)
+            for name, value in {"content-type": "text/event-stream", **answer.headers}.items():
+                self.send_header(name, value)
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            for number, piece in enumerate(pieces):
+                if number and answer.pause_s:
+                    server.released.wait(answer.pause_s)
+                data = piece.encode()
+                try:
+                    self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                except OSError:  # the client had enough
+                    self.close_connection = True
+                    return
+            if answer.cut:
+                self.close_connection = True
+            else:
+                self.wfile.write(b"0\r\n\r\n")
 
         do_GET = answer  # noqa: N815 - the name that http.server looks for
         do_POST = answer  # noqa: N815 - the same
@@ -129,3 +158,15 @@ def completion(content: str | None = "hello", **message: object) -> dict[str, ob
             "completion_tokens_details": {"reasoning_tokens": 2},
         },
     }
+
+
+def chunks(*deltas: dict[str, object], finish: str | None = "stop", done: bool = True) -> list[str]:
+    """Return a streamed chat completion in OpenAI's own shape, one piece an event, its usage in the last chunk."""
+    top = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1796038935, "model": "little-1"}
+    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
+    if finish is not None:
+        choices.append([{"index": 0, "delta": {}, "finish_reason": finish}])
+    bodies: list[dict[str, object]] = [{**top, "choices": choice} for choice in choices]
+    if finish is not None:
+        bodies.append({**top, "choices": [], "usage": completion()["usage"]})
+    return [f"data: {json.dumps(body)}\n\n" for body in bodies] + (["data: [DONE]\n\n"] if done else [])

@@ -19,6 +19,8 @@ class _Open:
     id: str | None
     name: str | None
     pieces: list[object] = field(default_factory=list)
+    overfull: bool = False
+    """Whether arguments came after a whole JSON object: perhaps another call's."""
 
     @property
     def text(self) -> str:
@@ -46,6 +48,7 @@ class CallPieces:
         """No call has arrived yet."""
         self._calls: list[_Open] = []
         self._noted: dict[str, None] = {}
+        self._interleaved = False
 
     @property
     def anomalies(self) -> tuple[str, ...]:
@@ -64,6 +67,10 @@ class CallPieces:
             if self._noted and len(self._calls) > 1 and call.text.strip() and not call.whole:
                 raise InvalidReply(f"{self._doubt()}, and the arguments of call {number} are not whole")
         ordered = self._calls
+        if len(self._calls) > 1 and any(call.overfull for call in self._calls):
+            raise self._undecided("arguments go on after a whole JSON object")
+        if self._interleaved and not all(call.text.strip() for call in self._calls):
+            raise self._undecided("arguments go to an earlier call while another has none")
         if not self._noted:
             ordered = sorted(ordered, key=lambda call: call.index or 0)
         return [{"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in ordered]
@@ -85,6 +92,9 @@ class CallPieces:
         call = self._meant(head, blank=arguments is None or arguments == "")
         call.id, call.name = call.id or head.id, call.name or head.name
         if arguments is not None and arguments != "":
+            if str(arguments).strip():
+                call.overfull |= call.whole
+                self._interleaved |= call is not self._calls[-1]
             call.pieces.append(arguments)
 
     def _meant(self, head: _Open, *, blank: bool) -> _Open:

@@ -1,0 +1,154 @@
+from collections import Counter
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from spectrace.models.calls import InvalidReply, json_object
+from spectrace.models.stream_calls import CallPieces
+
+A, B = '{"loan_id":5001}', '{"member_id":88}'
+
+
+def piece(index=None, id_=None, name=None, arguments=None):
+    function = {"name": name, "arguments": arguments}
+    named = {key: value for key, value in function.items() if value is not None}
+    labels = {key: value for key, value in {"index": index, "id": id_}.items() if value is not None}
+    return {**labels, "function": named}
+
+
+def read(*pieces):
+    calls = CallPieces()
+    for one in pieces:
+        calls.take(one)
+    found = [(call["id"], call["function"]["name"], call["function"]["arguments"]) for call in calls.whole()]
+    return found, calls.anomalies
+
+
+def refused(*pieces):
+    with pytest.raises(InvalidReply) as raised:
+        read(*pieces)
+    return str(raised.value)
+
+
+def test_calls_with_good_labels_are_put_together():
+    assert read(
+        piece(0, "a", "renew", ""), piece(0, arguments=A[:5]), piece(1, "b", "pay", B[:5]), piece(0, arguments=A[5:]),
+        piece(1, arguments=B[5:]),
+    ) == ([("a", "renew", A), ("b", "pay", B)], ())  # fmt: skip
+
+
+def test_calls_are_in_the_order_of_their_indexes():
+    assert read(piece(1, "b", "pay", B), piece(0, "a", "renew", A))[0] == [("a", "renew", A), ("b", "pay", B)]
+
+
+def test_labels_may_be_repeated_with_every_piece():
+    assert read(piece(0, "a", "renew", A[:5]), piece(0, "a", "renew", A[5:])) == ([("a", "renew", A)], ())
+
+
+def test_a_name_may_be_repeated_without_an_id():
+    assert read(piece(0, None, "renew", A[:5]), piece(0, None, "renew", A[5:])) == ([(None, "renew", A)], ())
+
+
+def test_an_id_may_come_before_the_name():
+    assert read(piece(0, "a"), piece(0, name="renew", arguments=A)) == ([("a", "renew", A)], ())
+
+
+def test_an_index_used_twice_is_two_calls_and_the_tail_is_the_open_ones():
+    assert read(piece(0, "a", "renew", A), piece(0, "b", "pay", ""), piece(0, arguments=B)) == (
+        [("a", "renew", A), ("b", "pay", B)],
+        ("two tool calls carry the index 0",),
+    )
+
+
+def test_a_tail_may_carry_the_index_that_its_head_should_have_had():
+    assert read(piece(0, "a", "renew", A), piece(0, "b", "pay", ""), piece(1, arguments=B))[0] == [
+        ("a", "renew", A),
+        ("b", "pay", B),
+    ]
+
+
+def test_without_an_index_the_order_decides():
+    assert read(piece(None, "a", "renew", A[:5]), piece(arguments=A[5:]), piece(None, "b", "hours", "{}")) == (
+        [("a", "renew", A), ("b", "hours", "{}")],
+        ("a piece of a tool call has no index",),
+    )
+
+
+def test_one_id_for_two_whole_calls_is_two_calls():
+    assert read(piece(0, "a", "renew", A), piece(1, "a", "renew", B))[0] == [("a", "renew", A), ("a", "renew", B)]
+
+
+def test_one_id_and_no_index_for_two_whole_calls_is_two_calls():
+    assert read(piece(None, "a", "renew", A), piece(None, "a", "renew", B))[0] == [
+        ("a", "renew", A),
+        ("a", "renew", B),
+    ]
+
+
+def test_broken_arguments_of_a_single_call_are_the_models_and_kept():
+    assert read(piece(None, "a", "renew", '{"loan'))[0] == [("a", "renew", '{"loan')]
+
+
+def test_broken_arguments_under_good_labels_are_the_models_and_kept():
+    assert read(piece(0, "a", "renew", '{"loan'), piece(1, "b", "pay", B))[0] == [
+        ("a", "renew", '{"loan'),
+        ("b", "pay", B),
+    ]
+
+
+def test_an_object_in_one_piece_stays_an_object():
+    assert read({"index": 0, "id": "a", "function": {"name": "renew", "arguments": {"n": 1}}})[0] == [
+        ("a", "renew", {"n": 1})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        ([piece(0, arguments=A)], "arguments come before any call"),
+        ([piece(0, "a", "renew", ""), piece(0, "b", "pay", ""), piece(0, arguments=A)], "more than one call"),
+        ([piece(0, "a", "renew", A[:5]), piece(0, "b", "pay", A[5:])], "the arguments of call 1 are not whole"),
+        ([piece(None, "a", "renew"), piece(None, "b", "pay"), piece(arguments=A)], "could belong to two calls"),
+        ([piece(0, "a", "renew", ""), piece(3, arguments=A)], "the index 3, which no call has"),
+        ([piece(0, "a", "renew", ""), piece(0, "b", None, A)], "the new id 'b' names no function"),
+        ([piece(0, "a", "re"), piece(0, "a", "new")], "the id 'a' names 're', then 'new'"),
+        ([piece(0, None, "renew", A[:5]), piece(0, None, "pay", A[5:])], "comes inside the call 'renew'"),
+        ([piece(None, None, "renew", A[:5]), piece(None, None, "pay", B)], "comes inside the call 'renew'"),
+        ([piece(0, "a")], "tool call 1 names no function"),
+        ([piece(0, "a", "renew", {"n": 1}), piece(0, arguments=A)], "pieces that are not all text"),
+        (["x"], "is no object"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_with_the_reason(pieces, words):
+    assert words in refused(*pieces)
+
+
+def test_unfinished_calls_can_be_shown():
+    calls = CallPieces()
+    calls.take(piece(0, "a", "renew", '{"loan'))
+
+    assert calls.shown() == ['renew {"loan']
+
+
+ARGUMENTS = st.sampled_from(["", "{}", A, B, '{"a":{"b":"}"}}'])
+LABEL = st.sampled_from(["good", "good", "none", "zero"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["renew", "pay"]), ARGUMENTS), min_size=1, max_size=4), st.data())
+def test_bad_indexes_never_lead_to_merged_or_partial_arguments(sent, data):
+    pieces = []
+    for number, (name, arguments) in enumerate(sent):
+        index = {"good": number, "none": None, "zero": 0}
+        cut = data.draw(st.integers(0, len(arguments)))
+        pieces.append(piece(index[data.draw(LABEL)], f"c{number}", name, arguments[:cut]))
+        pieces += [piece(index[data.draw(LABEL)], arguments=arguments[cut:])] if arguments[cut:] else []
+
+    try:
+        found, _ = read(*pieces)
+    except InvalidReply:
+        event("refused")
+    else:
+        event("decided")
+        runnable = [(name, text) for _, name, text in found if not text or json_object(text) is not None]
+        assert Counter(runnable) <= Counter(sent)
