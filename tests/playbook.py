@@ -11,8 +11,11 @@ from spectrace.core.commands import (
     Check,
     Command,
     CommandFailed,
+    Completed,
     Evaluate,
+    Failed,
     Generate,
+    Parallel,
     Reset,
     Tell,
 )
@@ -90,6 +93,15 @@ def reject(first_wrong: int, replacement: Action | None = None, category: str = 
 
 
 @dataclass
+class _Lane:
+    """One branch: what it asks now, or what it came to."""
+
+    branch: object
+    command: Command | None
+    result: Completed | Failed | None
+
+
+@dataclass
 class Playbook:
     """Plays one protocol: `command` is what it asks now; every method answers it."""
 
@@ -100,21 +112,59 @@ class Playbook:
     command: Command | None = None
     outcome: Outcome | None = None
     seq: int = 0
+    lanes: list["_Lane"] = field(default_factory=list)
+    """The branches that run side by side now; `lane` chooses the one that is answered."""
+    here: int = 0
 
     def __post_init__(self) -> None:
         self._advance(None)
 
     def _advance(self, answer: object, failure: CommandFailed | None = None) -> None:
+        if not self.lanes:
+            self._step(answer, failure)
+            return
+        lane = self.lanes[self.here]
+        lane.command, lane.result = self._run(lane.branch, answer, failure)
+        self._choose()
+
+    def _choose(self) -> None:
+        """Stay with the branch that was answered, else take the first that asks; where none does, join them."""
+        asking = [number for number, one in enumerate(self.lanes) if one.command is not None]
+        if asking:
+            self.lane(self.here if self.here in asking else asking[0])
+            return
+        results, self.lanes = tuple(one.result for one in self.lanes), []
+        self._step(results)
+
+    def _step(self, answer: object, failure: CommandFailed | None = None) -> None:
+        """Answer the protocol itself; where it goes side by side, begin every branch, in order."""
+        self.command, ended = self._run(self.protocol, answer, failure)
+        if isinstance(ended, Failed):
+            raise ended.error
+        self.outcome = None if ended is None else ended.value
+        if isinstance(self.command, Parallel):
+            self.lanes = [_Lane(branch, *self._run(branch, None)) for branch in self.command.branches]
+            self.here = 0
+            self._choose()
+
+    def _run(self, protocol: object, answer: object, failure: CommandFailed | None = None) -> tuple:
+        """Return the next command that is to be answered and None, or None and what the generator came to."""
         try:
-            command = self.protocol.throw(failure) if failure else self.protocol.send(answer)
+            command = protocol.throw(failure) if failure else protocol.send(answer)
             while isinstance(command, Tell):
                 self.seq += 1
                 self.facts.append(command.body)
-                command = self.protocol.send(self.seq)
+                command = protocol.send(self.seq)
         except StopIteration as stop:
-            self.command, self.outcome = None, stop.value
-            return
-        self.command = command
+            return None, Completed(stop.value)
+        except CommandFailed as failed:
+            return None, Failed(failed)
+        return command, None
+
+    def lane(self, number: int) -> "Playbook":
+        """Answer that branch from here on."""
+        self.here, self.command = number, self.lanes[number].command
+        return self
 
     def _expect(self, kind: type) -> None:
         assert isinstance(self.command, kind), f"expected {kind.__name__}, the protocol asks {self.command}"

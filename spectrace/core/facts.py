@@ -1,7 +1,7 @@
 """The facts that protocols tell, built from the steps and verdicts that they are about."""
 
 from spectrace.core.commands import Acted
-from spectrace.core.events import ActionHeld, EffectObserved, RepairMade, StepDrafted, VerdictGiven
+from spectrace.core.events import ActionHeld, EffectObserved, RepairMade, StepDrafted, StepSpeculated, VerdictGiven
 from spectrace.core.types import Action, Call, Effect, Step, Verdict
 
 
@@ -24,6 +24,20 @@ def step_drafted(step: Step, segment: int, index: int, request: int, objection: 
     )
 
 
+def step_speculated(step: Step, segment: int, index: int, request: int, *, launched: bool) -> StepSpeculated:
+    """Say that the weak model guessed a step of the strong one; `launched`: it only reads, and is started."""
+    return StepSpeculated(
+        effect=step.effect,
+        tool=tool_of(step.action),
+        segment=segment,
+        index=index,
+        position=step.position,
+        action=step.action,
+        request=request,
+        launched=launched,
+    )
+
+
 def action_held(step: Step, segment: int, index: int) -> ActionHeld:
     """Say that a step waits for the verdict."""
     return ActionHeld(
@@ -36,11 +50,11 @@ def action_held(step: Step, segment: int, index: int) -> ActionHeld:
     )
 
 
-def effect_observed(step: Step, acted: Acted) -> EffectObserved:
+def effect_observed(step: Step, acted: Acted, authority: str = "unreviewed") -> EffectObserved:
     """Say that a declared read changed the state: an executed write that nobody reviewed."""
     return EffectObserved(
         effect=Effect.WRITE,
-        authority="unreviewed",
+        authority=authority,
         tool=tool_of(step.action),
         request=acted.request,
         fingerprint_before=acted.before or "",

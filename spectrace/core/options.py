@@ -78,6 +78,16 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             "scored: a step stands from this probability on; choose it on other tasks than those reported",
             low=Decimal(0),
         ),
+        "guesses": Option(
+            "how many steps ahead the weak model guesses; those beyond the first wait for later rounds while all match",
+            least=1,
+            seeds="left open",
+        ),
+        "offset": Option(
+            "the strong model takes 2 + 2 x (consecutive failures + offset) steps when the weak one stagnates",
+            least=-1,
+            seeds="not certain: -1 or 0",
+        ),
         "max_steps": Option("end the episode truncated after this many drafted and repaired steps", least=1),
         "max_strong_calls": Option("end it after this many answers of the strong model", least=1),
         "max_tokens": Option("end it after this many tokens, in and out, of both models", least=1),

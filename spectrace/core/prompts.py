@@ -87,6 +87,19 @@ Write the next step yourself.\
 """
 
 
+_PLAN = """\
+PLAN before anybody acts: another, weaker agent will do the task step by step. Say in a few short sentences what has \
+to be looked up, what the policy demands before a change, and what to do in the end. Answer {"plan": TEXT}.\
+"""
+
+_PROGRESS = """\
+LOOK BACK at the last $count step(s):
+$steps
+Do they bring the task forward? Not if they repeat a look-up with nothing changed since, run into the same error again \
+or lead nowhere. Answer {"progress": true or false, "reason": why, in one short sentence}.\
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Prompts:
     """Named templates and render options. Change one through `--prompts FILE` (a JSON object with these names)."""
@@ -127,6 +140,14 @@ class Prompts:
     """Inside the repairer's question, where it is shown the draft: $step, $reason."""
     feedback: str = "Your last step was rejected and replaced. Reason: $reason"
     """What the drafter is told of a rejection, where it is told: $reason."""
+    plan: str = _PLAN
+    """What the strong model is asked first under agentcollab."""
+    plan_shown: str = "PLAN, by a stronger agent. Follow it as far as it fits what you find:\n$plan"
+    """How the plan stands behind the request, for both models: $plan."""
+    progress: str = _PROGRESS
+    """What the model in control is asked after its steps: $count, $steps."""
+    plan_limit: int = 600
+    """Characters of a plan."""
 
     def to_json(self) -> str:
         """Return the value as JSON text, keys sorted."""

@@ -4,16 +4,20 @@ import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from spectrace.core.agentcollab import AgentCollab
 from spectrace.core.baselines import StrongOnly, WeakOnly
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.options import types_of
 from spectrace.core.prompts import CARRIED_REVISIONS
 from spectrace.core.specagent import SpecAgent
+from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.errors import Untestable, UsageError
 from spectrace.runs.live import EpisodeProtocol
 
-PROTOCOLS: Mapping[str, type[SpecAgent | WeakOnly | StrongOnly]] = MappingProxyType(
-    {protocol.NAME: protocol for protocol in (SpecAgent, WeakOnly, StrongOnly)}
+_Protocol = SpecAgent | WeakOnly | StrongOnly | SpeculativeActions | AgentCollab
+
+PROTOCOLS: Mapping[str, type[_Protocol]] = MappingProxyType(
+    {protocol.NAME: protocol for protocol in (SpecAgent, WeakOnly, StrongOnly, SpeculativeActions, AgentCollab)}
 )
 
 
