@@ -395,3 +395,58 @@ def test_a_scored_request_is_refused_because_only_sglang_can_score():
         "refused",
         "verdict=scored needs sglang: openai:little answers in text only.",
     )
+
+
+# OpenAI's own host takes an object at the root only; this client is told that the test's server is that host.
+
+
+def asked_of_its_own_host(server, request, **options):
+    client = client_for(server, **options)
+    client._own_host = True
+    return ask(client, request)
+
+
+def an_object(required, **properties):
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+CHOICE = ModelRequest(
+    (Message("user", "hi"),), schema=json.dumps({"anyOf": [an_object(["finish"], finish={"type": "string"})]})
+)
+OPTIONAL = ModelRequest((Message("user", "hi"),), schema=json.dumps(an_object([], note={"type": "string"})))
+
+
+def test_a_reply_is_asked_for_inside_an_object_and_taken_out_of_it(server):
+    server.chat(completion('{"reply": {"finish":  "done"}}'))
+
+    answer = asked_of_its_own_host(server, CHOICE)
+    sent = server.received[0].json["response_format"]["json_schema"]
+
+    assert answer.message.content == '{"finish":  "done"}'
+    assert json.loads(answer.server)["schema"] == "wrapped in an object"
+    assert (sent["strict"], sent["schema"]) == (True, an_object(["reply"], reply=json.loads(CHOICE.schema)))
+
+
+def test_a_schema_that_strict_mode_refuses_is_described_and_that_is_noted(server):
+    server.chat(completion('{"reply": {}}'))
+
+    answer = asked_of_its_own_host(server, OPTIONAL)
+
+    assert server.received[0].json["response_format"]["json_schema"]["strict"] is False
+    assert json.loads(answer.server)["schema"].startswith("wrapped in an object, not enforced")
+
+
+def test_a_reply_that_is_not_wrapped_or_not_whole_stays_as_it_is(server):
+    server.chat(completion('{"finish": "done"}'))
+
+    assert asked_of_its_own_host(server, CHOICE).message.content == '{"finish": "done"}'
+
+
+@pytest.mark.parametrize("options", [{"constrained": False}, {}])
+def test_without_a_schema_nothing_is_wrapped(server, options):
+    server.chat(completion("hello"))
+
+    answer = asked_of_its_own_host(server, CHOICE if options else HELLO, **options)
+
+    assert "response_format" not in server.received[0].json
+    assert "schema" not in json.loads(answer.server)
