@@ -1,4 +1,7 @@
-"""Live fixtures. Where a server cannot run, tests skip with the reason; in CI that is a failure."""
+"""Live fixtures. Where a server cannot run, tests skip with the reason; in CI that is a failure.
+
+SPECTRACE_SGLANG names a server that `sglang_server/server.py PORT` keeps running: starting one takes half a minute.
+"""
 
 import os
 
@@ -9,6 +12,9 @@ from live.sglang_server import server
 @pytest.fixture(scope="session")
 def sglang_url():
     """The URL of a real SGLang server on this machine that serves the weak model as `weak`."""
+    if running := os.environ.get("SPECTRACE_SGLANG"):
+        yield running
+        return
     reason = server.unsupported()
     if reason is not None:
         if os.environ.get("CI"):

@@ -111,6 +111,13 @@ def running(port: int | None = None) -> Iterator[str]:
     log.unlink(missing_ok=True)  # after a failure it stays, and the error names it
 
 
+def flush(url: str) -> None:
+    """Empty the server's prefix cache; an administrative page."""
+    request = urllib.request.Request(f"{url}/flush_cache", b"", {"authorization": f"Bearer {ADMIN_KEY}"})  # noqa: S310
+    with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 - our own server
+        response.read()
+
+
 def _command(python: Path, model: Path, port: int) -> list[str]:
     options = {
         "--model-path": model,
@@ -127,7 +134,7 @@ def _command(python: Path, model: Path, port: int) -> list[str]:
         "--weight-version": WEIGHT_VERSION,
         "--admin-api-key": ADMIN_KEY,
     }
-    flags = ["--enable-cache-report", "--disable-overlap-schedule", "--skip-server-warmup"]
+    flags = ["--enable-cache-report", "--enable-metrics", "--disable-overlap-schedule", "--skip-server-warmup"]
     pairs = [str(part) for pair in options.items() for part in pair]
     return [str(python), "-m", "sglang.launch_server", *pairs, *flags]
 
