@@ -68,7 +68,9 @@ class EpisodeSummary:
     strong_calls: int
     reward: str | None
     cost_usd: str | None = None
-    """Unknown until the cost model has prices."""
+    """What its own model calls cost, once it has ended; None where a price or a count is unknown."""
+    cost_usd_at_least: str | None = None
+    """What is known of a cost that is known in part."""
     parent: str | None = None
     """The episode that this one was forked from, re-verifies or goes on with."""
     parent_seq: int | None = None
@@ -222,8 +224,11 @@ class RunSummary:
     rejections: int
     unusable: int
     cost_usd: str | None
+    """None where that of an episode is unknown."""
     state: str
     """running, or ended."""
+    cost_usd_at_least: str | None = None
+    """What is known of a cost that is known in part."""
 
 
 @dataclass(frozen=True, slots=True)

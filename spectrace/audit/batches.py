@@ -1,6 +1,7 @@
 """Named runs, told from their episodes: what each is about, how far it is, what came of it."""
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from spectrace.audit.answers import EpisodeSummary, RunSummary
 from spectrace.audit.lines import counted
@@ -27,6 +28,8 @@ def kind_of(one: EpisodeSummary) -> str:
 def _summary(run: str, kind: str, group: Sequence[EpisodeSummary]) -> RunSummary:
     failed = sum(one.status in _FAILED for one in group)
     running = sum(one.status == "running" for one in group)
+    costs = [(one.cost_usd, one.cost_usd_at_least) for one in group]
+    partly = any(cost is None for cost, _ in costs)
     return RunSummary(
         run=run,
         kind=kind,
@@ -39,9 +42,16 @@ def _summary(run: str, kind: str, group: Sequence[EpisodeSummary]) -> RunSummary
         reviews=sum(one.reviews for one in group),
         rejections=sum(one.rejections for one in group),
         unusable=sum(one.unusable for one in group),
-        cost_usd=None,
+        cost_usd=None if partly else dollars_of(cost for cost, _ in costs),
         state="running" if running else "ended",
+        cost_usd_at_least=dollars_of(cost or least for cost, least in costs) if partly else None,
     )
+
+
+def dollars_of(costs: Iterable[str | None]) -> str | None:
+    """Return the sum of those that are known; None where none is."""
+    known = [Decimal(cost) for cost in costs if cost is not None]
+    return format(sum(known, Decimal(0)).normalize(), "f") if known else None
 
 
 def _selection(kind: str, group: Sequence[EpisodeSummary]) -> str:

@@ -19,6 +19,7 @@ from spectrace.errors import StoreError, UsageError
 from spectrace.store.counting import totals_so_far
 from spectrace.store.event_store import EventStore
 from spectrace.store.listing import Listable, Listed, listed
+from spectrace.store.projections import AT_LEAST
 from spectrace.store.sql import SqlEventStore
 
 UNKNOWN = "unknown"
@@ -43,6 +44,7 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
     row, started, ended = listed_.row, _started(listed_), _ended(listed_)
     totals = ended.totals if ended is not None else _counted(store, row.episode)
     models = {facts.role: f"{facts.provider}:{facts.name}" for facts in started.models} if started else {}
+    cost, at_least = _cost(listed_.cost)
     return EpisodeSummary(
         episode=row.episode,
         started_at=row.started_at,
@@ -70,10 +72,19 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         weak_calls=totals.weak_calls,
         strong_calls=totals.strong_calls,
         reward=ended.reward if ended is not None else None,
+        cost_usd=cost,
+        cost_usd_at_least=at_least,
         parent=started.parent.episode if started and started.parent else None,
         parent_seq=started.parent.seq if started and started.parent else None,
         origin=started.origin.file if started and started.origin else None,
     )
+
+
+def _cost(text: str | None) -> tuple[str | None, str | None]:
+    """Return a cost that is known, and the known part of one that is not."""
+    if text is None or not text.startswith(AT_LEAST):
+        return text, None
+    return None, text.removeprefix(AT_LEAST)
 
 
 def _started(found: Listed) -> EpisodeStarted | None:

@@ -31,6 +31,7 @@ _COLUMNS = (
     Column("rejected", right=True, rank=2),
     Column("unusable", right=True, rank=10),
     Column("reward", right=True),
+    Column("cost USD", right=True, rank=2),
 )
 
 
@@ -65,7 +66,9 @@ def command(
     if as_json:
         document.write("ls", [item(one) for one in shown])
     else:
-        console.table(_columns(shown), [_row(one) for one in shown], "No episode passes.")
+        priced = any(one.cost_usd or one.cost_usd_at_least for one in shown)
+        columns = _columns(shown)[: None if priced else -1]
+        console.table(columns, [_row(one)[: len(columns)] for one in shown], "No episode passes.")
     if len(found) > len(shown):
         console.say(f"{len(shown)} shown, and there are more: --after {shown[-1].episode}, or --limit 0 for all.")
     ctx.exit(console.lost(lost))
@@ -106,6 +109,7 @@ def item(one: EpisodeSummary) -> dict[str, object]:
         "strong_calls": one.strong_calls,
         "reward": one.reward,
         "cost_usd": one.cost_usd,
+        "cost_usd_at_least": one.cost_usd_at_least,
         "parent": one.parent,
         "origin": one.origin,
     }
@@ -128,4 +132,10 @@ def _row(one: EpisodeSummary) -> list[console.Cell]:
         (str(one.rejections), "bad") if one.rejections else one.rejections,
         (str(one.unusable), "bad") if one.unusable else one.unusable,
         one.reward,
+        cost(one.cost_usd, one.cost_usd_at_least),
     ]
+
+
+def cost(known: str | None, at_least: str | None) -> str | None:
+    """Return a cost as a table shows it."""
+    return f"≥ {at_least}" if at_least is not None else known

@@ -5,6 +5,7 @@ import click
 from spectrace.audit.answers import RunSummary
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
+from spectrace.cli.ls import cost
 from spectrace.cli.options import db_option, json_option, reading
 
 _COLUMNS = (
@@ -19,6 +20,7 @@ _COLUMNS = (
     Column("rejected", right=True, rank=2),
     Column("unusable", right=True, rank=4),
     Column("state"),
+    Column("cost USD", right=True, rank=2),
 )
 
 
@@ -33,7 +35,9 @@ def command(run: str | None, db: str | None, *, as_json: bool) -> None:
     if as_json:
         document.write("runs", [_item(one) for one in found])
         return
-    console.table(_COLUMNS, [_row(one) for one in found], "No run has a name: `run --name` gives one.")
+    columns = _COLUMNS[: None if any(one.cost_usd or one.cost_usd_at_least for one in found) else -1]
+    rows = [_row(one)[: len(columns)] for one in found]
+    console.table(columns, rows, "No run has a name: `run --name` gives one.")
     if run is not None:
         console.say(f"Its episodes: spectrace ls --run {run}", style="dim")
 
@@ -52,6 +56,7 @@ def _item(one: RunSummary) -> dict[str, object]:
         "rejections": one.rejections,
         "unusable": one.unusable,
         "cost_usd": one.cost_usd,
+        "cost_usd_at_least": one.cost_usd_at_least,
         "state": one.state,
     }
 
@@ -69,4 +74,5 @@ def _row(one: RunSummary) -> list[console.Cell]:
         one.rejections,
         one.unusable,
         status_span(one.state),
+        cost(one.cost_usd, one.cost_usd_at_least),
     ]

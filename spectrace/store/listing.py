@@ -4,13 +4,18 @@ Reading whole episodes to list them would cost their length; two rows each cost 
 fetched once for a page of episodes: prompts and policies are the same in most of them.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import sqlalchemy as sa
+
 from spectrace.core.events import EpisodeEnded, Event
+from spectrace.core.money import spent
 from spectrace.errors import StoreError
+from spectrace.store import projections, tables
 from spectrace.store.columns import MOST
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.memory import MemoryEventStore
@@ -21,6 +26,8 @@ from spectrace.store.statements import key
 
 Listable = SqlEventStore | MemoryEventStore
 _PAGE = 200
+_COST = re.compile(rf"(?:{projections.AT_LEAST})?\d+(?:\.\d+)?", re.ASCII)
+"""Nothing guards a summary: what is no cost is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,8 @@ class Listed:
     """None where it is missing or cannot be read."""
     ended: Event | None
     """The last event, if it is `episode.ended`."""
+    cost: str | None = None
+    """What an ended episode's own calls cost, as its summary says it (see `projections.cost_text`)."""
 
 
 def listed(store: Listable, *, since: int | None = None, until: int | None = None) -> Iterator[Listed]:
@@ -55,7 +64,8 @@ def _from_memory(store: MemoryEventStore, low: int, high: int) -> Iterator[Liste
     for row in sorted(rows, key=lambda row: row.started_at, reverse=True):
         if low <= row.started_at < high:
             events = list(store.read(row.episode))
-            yield Listed(row, events[0], events[-1] if events[-1].type == EpisodeEnded.TYPE else None)
+            ended = events[-1] if events[-1].type == EpisodeEnded.TYPE else None
+            yield Listed(row, events[0], ended, None if ended is None else projections.cost_text(spent(events)))
 
 
 def _paged(store: SqlEventStore, page_after: Callable[[SqlEventStore, Any], list[Any]]) -> Iterator[Listed]:
@@ -83,10 +93,22 @@ def _with_ends(store: SqlEventStore, page: Sequence[Any]) -> Iterator[Listed]:
     blobs = _Cache(store)
     ends = [(found, store.episode_row(found)) for found in page]
     rows = store.log.at({key(found.number, seq) for found, row in ends for seq in (0, max(0, row.events - 1))})
+    costs = _costs(store, [found.number for found in page])
     for found, row in ends:
         first, last = rows.get(key(found.number, 0)), rows.get(key(found.number, max(0, row.events - 1)))
         ended = last if last is not None and last.type == EpisodeEnded.TYPE else None
-        yield Listed(row, _decoded(row.episode, first, blobs), _decoded(row.episode, ended, blobs))
+        cost = None if ended is None else costs.get(found.number)
+        yield Listed(row, _decoded(row.episode, first, blobs), _decoded(row.episode, ended, blobs), cost)
+
+
+def _costs(store: SqlEventStore, numbers: Sequence[int]) -> Mapping[int, str | None]:
+    """Return what episodes cost by their summaries, as far as this spectrace made those."""
+    column = tables.summaries.c
+    current = sa.select(column.number, column.cost_usd).where(
+        column.number.in_(numbers), column.projection == projections.VERSION
+    )
+    with store.database.reading() as connection:
+        return {number: cost for number, cost in connection.execute(current) if _COST.fullmatch(str(cost))}
 
 
 def _decoded(episode: str, row: Row | None, blobs: "_Cache") -> Event | None:

@@ -16,12 +16,16 @@ import sqlalchemy as sa
 from spectrace.core.deeds import Deed, changes_state, deeds
 from spectrace.core.events import EpisodeStarted, Event, GenerateCompleted
 from spectrace.core.fold import Episode, FoldedRepair, FoldedSegment, fold
+from spectrace.core.money import Spent, spent
 from spectrace.core.types import Action, Call, Finish, Reply
 from spectrace.errors import StoreError
 from spectrace.store import tables
 
-VERSION = 2
+VERSION = 3
 """Raised when the same events would give other rows; `db rebuild` makes the older ones anew."""
+
+AT_LEAST = "at least "
+"""Before a cost that is known in part."""
 
 Values = dict[str, object]
 
@@ -58,11 +62,16 @@ def _told(events: Sequence[Event]) -> tuple[Values, list[tuple[sa.Table, list[Va
         event.body.request: event.body.reasoning for event in events if isinstance(event.body, GenerateCompleted)
     }
     segments = [_segment(segment, reasoning, ledger) for segment in episode.segments]
-    return _summary(episode), [
+    return {**_summary(episode), "cost_usd": cost_text(spent(events))}, [
         (tables.segments, segments),
         (tables.actions, [_deed(deed) for deed in ledger if changes_state(deed)]),
         (tables.search, [{"text": _search_text(episode, segments)}]),
     ]
+
+
+def cost_text(cost: Spent) -> str | None:
+    """Return a cost as a summary holds it: dollars, `at least` dollars, or None where nothing is known."""
+    return cost.usd or (None if cost.at_least_usd is None else f"{AT_LEAST}{cost.at_least_usd}")
 
 
 def storable(text: str) -> str:

@@ -28,6 +28,7 @@ from spectrace.core.types import (
     Usage,
 )
 from spectrace.store.event_store import Pending
+from spectrace.store.rival_samples import rivals
 
 EPOCH_US = 1_700_000_000_000_000
 PRICE = '{"input":"3","cached":"0.3","output":"15","since":"2026-01-01","source":"made up"}'
@@ -72,7 +73,7 @@ class Sample:
         for segment in range(1, segments + 1):
             self.segment(segment, tools)
         self.odd_ones(tools)
-        self.rivals(tools)
+        self.made += rivals(self.last, self.action(tools[0].name), self.text)
         self.made.append(e.EvaluateRequested())
         self.made.append(
             e.EvaluateCompleted(
@@ -371,28 +372,4 @@ class Sample:
             ),
             e.StateMoved(position="s9.1", fingerprint_held=self.digest(), fingerprint_executed=self.digest()),
             e.OutcomeSettled(authority=f"person:{self.name()}", outcome="ok", request=request, evidence=self.text(20)),
-        ]
-
-    def rivals(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Add one of each type that only other protocols than SpecAgent tell."""
-        tool, request = tools[0].name, self.last
-        guess = self.action(tool)
-        self.made += [
-            e.ReplyUnusable(role="drafter", request=request, cause=self.text(9), next="tolerated"),
-            e.PlanMade(segment=9, request=request, plan=self.text(40)),
-            e.StepSpeculated(
-                effect="read",
-                tool=tool,
-                segment=9,
-                index=1,
-                position="s9.g1",
-                action=guess,
-                request=request,
-                launched=self.random.choice((True, False)),
-            ),
-            e.SpeculationMatched(segment=9, position="s9.1", guess=request + 3),
-            e.ProgressJudged(
-                outcome="stagnation", segment=9, who="weak", request=request, reason=self.text(20), failures=1
-            ),
-            e.ControlPassed(segment=9, to="strong", reason="stagnation", steps=2),
         ]

@@ -1,4 +1,5 @@
 import json
+import sqlite3
 
 import pytest
 
@@ -111,3 +112,31 @@ def test_an_episode_that_cannot_be_searched_is_named_and_the_others_are_listed(l
 
     assert (result.exit_code, [item["episode"] for item in json.loads(result.stdout)["items"]]) == (3, [sound])
     assert f"Incomplete: event 2 of {episode} cannot be read" in result.stderr
+
+
+def test_what_an_episode_cost_is_told_by_its_item_and_the_table(line, episode):
+    (item,) = line.items("ls")
+    rows = line("ls", env={"COLUMNS": "300"}).stdout.splitlines()
+
+    assert (item["cost_usd"], item["cost_usd_at_least"]) == ("0", None)  # scripts are free
+    assert rows[0].endswith("cost USD")
+    assert rows[2].split()[-1] == "0"
+
+
+def test_a_cost_that_is_known_in_part_is_told_as_at_least(line, episode):
+    with sqlite3.connect("spectrace.db") as connection:
+        connection.execute("UPDATE summaries SET cost_usd = 'at least 0.012'")
+    (item,) = line.items("ls")
+    rows = line("ls", env={"COLUMNS": "300"}).stdout.splitlines()
+
+    assert (item["cost_usd"], item["cost_usd_at_least"]) == (None, "0.012")
+    assert rows[2].endswith("≥ 0.012")
+
+
+def test_where_no_cost_is_known_there_is_no_column_of_it(line, episode):
+    with sqlite3.connect("spectrace.db") as connection:
+        connection.execute("UPDATE summaries SET cost_usd = NULL")
+    rows = line("ls", env={"COLUMNS": "300"}).stdout.splitlines()
+
+    assert rows[0].endswith("reward")
+    assert line.items("ls")[0]["cost_usd"] is None

@@ -16,3 +16,11 @@ def test_one_run_says_how_to_list_its_episodes(line, episode):
 
 def test_an_unknown_run_is_refused(line, episode):
     assert line("runs", "other").exit_code == 2
+
+
+def test_what_a_run_cost_is_told_by_its_item_and_the_table(line, episode):
+    (item,) = line.items("runs")
+    rows = line("runs", env={"COLUMNS": "300"}).stdout.splitlines()
+
+    assert (item["cost_usd"], item["cost_usd_at_least"]) == ("0", None)
+    assert rows[0].endswith("cost USD")

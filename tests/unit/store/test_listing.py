@@ -4,7 +4,8 @@ import pytest
 import sqlalchemy as sa
 
 from spectrace.core.events import EpisodeEnded, EpisodeStarted
-from spectrace.store import listing, tables
+from spectrace.core.money import spent
+from spectrace.store import listing, projections, tables
 from spectrace.store.event_store import Pending
 from spectrace.store.listing import listed
 from spectrace.store.samples import sample_episode
@@ -113,3 +114,38 @@ def test_a_time_that_is_none_hides_no_episode_and_its_first_event_tells_another(
         for name, number in (*zip("cba", (3, 2, 1), strict=True), *zip("ed", (5, 4), strict=True))
     ]
     assert since == ["c", "b", "d"]
+
+
+def test_an_ended_episode_comes_with_its_cost_and_another_without(open_event_store):
+    store = open_event_store()
+    fill(store, "a")
+    fill(store, "b", ended=False)
+    costs = {one.row.episode: one.cost for one in listed(store)}
+
+    assert costs == {"a": projections.cost_text(spent(store.read("a"))), "b": None}
+    assert costs["a"].startswith("at least 0.")
+
+
+@pytest.mark.parametrize("put", ["cheap", b"0", "1e9", "7"])
+def test_a_cost_that_is_none_is_not_told(tmp_path, put):
+    store = open_store(str(tmp_path / "log.db"))
+    fill(store, "a")
+    connection = sqlite3.connect(tmp_path / "log.db")
+    connection.execute("UPDATE summaries SET cost_usd = ?", (put,))
+    connection.commit()
+    connection.close()
+    costs = [one.cost for one in listed(store)]
+    store.close()
+
+    assert costs == ["7" if put == "7" else None]
+
+
+def test_a_cost_by_an_older_spectrace_is_not_told(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    fill(store, "a")
+    with store.database.writing(durable=False) as connection:
+        connection.execute(tables.summaries.update().values(projection=projections.VERSION - 1))
+    costs = [one.cost for one in listed(store)]
+    store.close()
+
+    assert costs == [None]

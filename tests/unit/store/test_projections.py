@@ -1,8 +1,10 @@
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
-from spectrace.core.events import Event, GenerateRequested, OutcomeSettled, VerdictGiven
+from spectrace.core.events import Event, GenerateCompleted, GenerateRequested, OutcomeSettled, VerdictGiven
+from spectrace.core.money import Spent, dollars
 from spectrace.store import projections, tables
 from spectrace.store.event_store import Pending
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -35,6 +37,13 @@ def rows(store):
         }
 
 
+def cost_of_strong() -> int:
+    """The strong model has a price, 3 and 15 dollars (0.3 for what is cached), the weak one has none."""
+    strong = {seq for seq, body in enumerate(BODIES) if isinstance(body, GenerateRequested) and body.who == "strong"}
+    used = [body.usage for body in BODIES if isinstance(body, GenerateCompleted) and body.request in strong]
+    return sum(round(3 * (u.input - u.cached) + Decimal("0.3") * u.cached + 15 * u.output) for u in used)
+
+
 def test_an_ended_episode_has_its_summary(store):
     written(store)
     summary, started = rows(store)["summaries"][0], BODIES[0]
@@ -56,7 +65,7 @@ def test_an_ended_episode_has_its_summary(store):
         "status": "completed",
         "end_reason": "finish",
         "reward": "1",
-        "cost_usd": None,
+        "cost_usd": f"at least {dollars(cost_of_strong())}",
         "steps": sum(body.TYPE in {"step.drafted", "repair.made"} for body in BODIES),
         "segments": 2,
         "reviews": 2,
@@ -86,7 +95,7 @@ def test_why_a_segment_was_accepted_is_not_copied(store):
     written(store, bodies)
 
     found = rows(store)
-    reasons = {(row["decision"], row["reason"]) for row in found["segments"]}
+    reasons = {(row["decision"], row["reason"]) for row in found["segments"] if row["decision"]}
     assert reasons == {("accept", None), ("reject", said)}
     assert found["search"][0]["text"].count(said) == sum(row["decision"] == "reject" for row in found["segments"])
 
@@ -159,3 +168,11 @@ def test_an_unfinished_episode_can_be_projected(store):
 
     assert rows(store)["summaries"][0]["rejections"] == 1
     assert rows(store)["summaries"][0]["status"] is None
+
+
+@pytest.mark.parametrize(
+    ("cost", "text"),
+    [(Spent(), "0"), (Spent(12, 1), "0.000012"), (Spent(12, 1, 1), "at least 0.000012"), (Spent(0, 0, 2), None)],
+)
+def test_a_cost_is_told_whole_in_part_or_not_at_all(cost, text):
+    assert projections.cost_text(cost) == text
