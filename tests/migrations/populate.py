@@ -31,20 +31,23 @@ from spectrace.core.events import (  # noqa: E402
     ActFailed,
     ActionChecked,
     ActRequested,
+    Body,
     EvaluateFailed,
     GenerateFailed,
     GenerateRequested,
     ResetFailed,
 )
 from spectrace.core.types import Message  # noqa: E402
-from spectrace.store import runs, sql, tables  # noqa: E402
-from spectrace.store.conformance import AWKWARD  # noqa: E402
+from spectrace.store import admin, runs, sql, tables, transfer  # noqa: E402
+from spectrace.store.conformance.contract import AWKWARD  # noqa: E402
+from spectrace.store.memory import MemoryEventStore  # noqa: E402
 from spectrace.store.process import Process  # noqa: E402
 from spectrace.store.samples import EPOCH_US, pending, sample_episode  # noqa: E402
 from spectrace.store.sql import open_store  # noqa: E402
 from tests.episodes import CANCEL, DONE, FIND, READ  # noqa: E402
 from tests.playbook import accept  # noqa: E402
 from tests.shop_log import recorded, reverified  # noqa: E402
+from tests.stored_episodes import blobs_of, chained, put, told_lines  # noqa: E402
 
 STRAY = (ActFailed, EvaluateFailed, GenerateFailed, ResetFailed)
 """A sample has one of each type, whether or not it answers anything."""
@@ -52,7 +55,8 @@ STRAY = (ActFailed, EvaluateFailed, GenerateFailed, ResetFailed)
 _LEFT_OUT = ("--", "\\", "CREATE SCHEMA", "SET transaction_timeout")
 """Lines that only pg_dump's own client, or only the newest server, understands."""
 
-sql.this_process = lambda: Process("host.example", 4711, "boot/1")
+for module in (admin, sql, transfer):
+    module.this_process = lambda: Process("host.example", 4711, "boot/1")
 
 
 def fill(store: sql.SqlEventStore) -> None:
@@ -68,13 +72,13 @@ def fill(store: sql.SqlEventStore) -> None:
         )
     hostile(store)
     interrupted(store)
+    later(store)
 
 
 def hostile(store: sql.SqlEventStore) -> None:
     """Write an ended episode with texts that databases and JSON like to lose, and with large blobs."""
-    bodies = sample_episode(3, segments=3)
+    bodies = sound(3)
     checked = next(body for body in bodies if isinstance(body, ActionChecked))
-    bodies = [checked if isinstance(body, STRAY) else body for body in bodies]
     asked = next(body for body in bodies if isinstance(body, GenerateRequested))
     odd = [replace(asked, messages=(Message("tool", text, (), text),), position=text) for text in AWKWARD]
     large = [replace(asked, response_schema=text * 60_000) for text in ("a line\n", "\ud800 \0 é")]
@@ -85,6 +89,13 @@ def hostile(store: sql.SqlEventStore) -> None:
     writer.close()
 
 
+def sound(seed: int) -> list[Body]:
+    """Return a sample episode whose every answer has its question."""
+    bodies = sample_episode(seed, segments=3)
+    checked = next(body for body in bodies if isinstance(body, ActionChecked))
+    return [checked if isinstance(body, STRAY) else body for body in bodies]
+
+
 def interrupted(store: sql.SqlEventStore) -> None:
     """Stop in a write whose outcome nobody knows; the writer never lets go."""
     bodies = sample_episode(4)
@@ -93,12 +104,50 @@ def interrupted(store: sql.SqlEventStore) -> None:
     writer.append(pending(bodies[1 : stop + 1], 1), durable=True)
 
 
+def later(store: sql.SqlEventStore) -> None:
+    """Bring in an episode of a later spectrace: events of types that this one does not know, which come with 0003."""
+    memory, bodies = MemoryEventStore(), sound(5)
+    writer = memory.create("made", bodies[0], EPOCH_US)
+    writer.append(pending(bodies[1:], 1), durable=True)
+    events = told_lines(memory, "made")
+    _, _, lane, _, _, at, *_ = events[9][0]
+    events[-1:-1] = [(["", 0, lane, name, 1, at, *lifted], body) for name, lifted, body in LATER]
+    lines = chained("later-1", events)
+    put(store, lines, blobs_of(memory, lines))
+
+
+LATER = (
+    ("tool.approved", (None, "person:Ana", "granted", None), {"by": "Ana"}),
+    ("plan.made", (None,) * 4, {"segment": 1, "request": 3, "plan": "find it"}),
+    (
+        "step.speculated",
+        ("read", None, None, "find_order"),
+        {
+            "segment": 1,
+            "index": 1,
+            "position": "s1.g1",
+            "action": {"kind": "call", "tool": "find_order", "arguments": "{}"},
+            "request": 3,
+            "launched": True,
+        },
+    ),
+    (
+        "progress.judged",
+        (None, None, "stagnation", None),
+        {"segment": 1, "who": "weak", "request": 3, "reason": None, "failures": 1},
+    ),
+)
+"""(type, header fields, body): what a later version wrote."""
+
+
 def told(store: sql.SqlEventStore, revision: str) -> dict[str, object]:
     """Return what the commit that wrote the database reads in it."""
     with store.database.reading() as connection:
-        names = list(connection.scalars(sa.select(tables.episodes.c.episode).order_by(tables.episodes.c.episode)))
+        runs_only = sa.select(tables.episodes.c.episode).where(tables.episodes.c.number > 0)
+        names = list(connection.scalars(runs_only.order_by(tables.episodes.c.episode)))
         rows = {
-            t.name: connection.scalar(sa.select(sa.func.count()).select_from(t)) for t in tables.metadata.sorted_tables
+            t.name: connection.scalar(sa.select(sa.func.count()).select_from(t).where(*ours(t)))
+            for t in tables.metadata.sorted_tables
         }
     return {
         "revision": revision,
@@ -111,6 +160,13 @@ def told(store: sql.SqlEventStore, revision: str) -> dict[str, object]:
             for name in names
         },
     }
+
+
+def ours(table: sa.Table) -> list[sa.ColumnElement[bool]]:
+    """Leave out the administrative log: an upgrade writes to it, and each database has its own."""
+    if table.name == "episodes":
+        return [tables.episodes.c.number > 0]
+    return [tables.events.c.key >= 1 << tables.SEQ_BITS] if table.name == "events" else []
 
 
 def digest(event: object) -> str:
@@ -131,8 +187,8 @@ def copied_to_postgres(path: Path, url: str, schema: str) -> None:
     with source.connect() as reading, store.database.writing(durable=True) as connection:
         for table in tables.metadata.sorted_tables:
             connection.execute(table.delete()) if table.name in {"types", "dictionaries"} else None
-            rows = [dict(row) for row in reading.execute(table.select()).mappings()]
-            if rows:
+            rows = [dict(row) for row in reading.execute(table.select().where(*ours(table))).mappings()]
+            if rows and table.name != "epochs":
                 connection.execute(table.insert(), rows)
         for table, column in (("episodes", "number"), ("tools", "id"), ("runs", "id"), ("run_items", "id")):
             query = f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column})) FROM {table}"  # noqa: S608

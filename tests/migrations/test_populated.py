@@ -1,6 +1,7 @@
 """Databases of every past revision, with runs in them, brought to this one: nothing of what was recorded changes."""
 
 import hashlib
+import json
 import multiprocessing
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from spectrace.audit.integrity import CONSISTENT, verify_episode
+from spectrace.core.events import TYPE_NUMBERS, ControlPassed, PlanMade, ProgressJudged, StepSpeculated, Unknown
 from spectrace.errors import NewerSchema, StoreError
 from spectrace.store import admin, migrate, revisions, tables
 from spectrace.store.database import Database, parse_url
@@ -145,7 +147,7 @@ def test_column_types_do_not_change(old):
 
 
 def test_guards_and_foreign_keys_are_on_afterwards(old):
-    _, url = old
+    revision, url = old
     upgrade(url)
     store = open_store(url)
     with store.database.reading() as connection:
@@ -159,7 +161,7 @@ def test_guards_and_foreign_keys_are_on_afterwards(old):
 
     assert missing == []
     assert [one.check for one in check(url) if one.problem] == ["projections"]
-    assert rebuild(url, old=True).episodes == len(told("0001")["events"])
+    assert rebuild(url, old=True).episodes == len(told(revision)["events"])
     assert [one.problem for one in check(url) if one.problem] == []
     assert rebuild(url, old=True).episodes == 0
 
@@ -172,7 +174,9 @@ def test_the_upgrade_is_on_record(old):
     first, second = (event.body for event in store.read(log))
     store.close()
 
-    assert (first.reason, first.episodes) == ("upgraded", len(told(revision)["events"]))
+    had_none = revision == "0001"
+    assert first.reason == ("upgraded" if had_none else "created")
+    assert first.episodes == (len(told(revision)["events"]) if had_none else 0)
     assert (second.from_revision, second.to_revision) == (revision, HEAD)
     backup = (done.backup.path.name, done.backup.digest) if done.backup else (None, None)
     assert (second.backup, second.backup_digest) == backup
@@ -240,6 +244,45 @@ def test_a_log_of_a_newer_release_is_refused_naming_the_version(old, next_releas
     ):
         with pytest.raises(NewerSchema, match=f"at revision 9999, .* carries revisions up to {HEAD}"):
             act()
+
+
+def test_events_of_types_that_were_unknown_are_read_once_this_version_knows_them(old):
+    revision, url = old
+    if revision < "0002":
+        pytest.skip("it has none")
+    upgrade(url)
+    store = open_store(url, read_only=True)
+    late = [event.body for event in store.read("later-1")][-5:-1]
+    with store.database.reading() as connection:
+        numbers = dict(connection.execute(sa.select(tables.types.c.name, tables.types.c.number)).all())
+    store.close()
+
+    assert [type(body) for body in late] == [Unknown, PlanMade, StepSpeculated, ProgressJudged]
+    assert (late[1].plan, late[2].tool, late[2].launched, late[3].outcome) == (
+        "find it",
+        "find_order",
+        True,
+        "stagnation",
+    )
+    assert {name: numbers[name] for name in ("plan.made", "step.speculated", "control.passed")} == {
+        "plan.made": 10_000,  # given out before it was known, and never changed
+        "step.speculated": 10_002,
+        "control.passed": TYPE_NUMBERS[ControlPassed],
+    }
+
+
+def test_an_old_start_is_read_as_one_that_recorded_no_price_and_no_concurrency(old):
+    revision, url = old
+    upgrade(url)
+    store = open_store(url, read_only=True)
+    started = [next(store.read(name)).body for name in told(revision)["events"]]
+    versions = {json.loads(next(store.stored(name)).header)[4] for name in told(revision)["events"]}
+    store.close()
+
+    assert versions == {1}
+    assert {(one.concurrency, *(facts.price for facts in one.models)) for one in started} <= {
+        (None,) * n for n in (2, 3)
+    }
 
 
 def upgraded(url: str, start, results) -> None:
