@@ -108,6 +108,7 @@ def _verdict(one: WhyItem) -> None:
             (f"accepted, {counted(one.drafted, 'step')}", "good"),
             (f"  [{one.verdict_seq}]", "dim"),
         )
+        _tolerated(one)
         return
     if one.decision == "unusable":
         line(
@@ -125,6 +126,13 @@ def _verdict(one: WhyItem) -> None:
         (f"  [{one.verdict_seq}]", "dim"),
     )
     line(("“", "dim"), one.reason or "", ("”", "dim"), indent=2)
+    _tolerated(one)
+
+
+def _tolerated(one: WhyItem) -> None:
+    """Say what of a verdict's form was passed over; that of a replacement is told where its repair is."""
+    if one.status == "repaired" and one.cause and one.cause != one.fused_unusable:
+        line(("Read though its form is not the one asked for: ", "dim"), one.cause, indent=2)
 
 
 def _discarded(one: WhyItem) -> None:

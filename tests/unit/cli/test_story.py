@@ -135,6 +135,13 @@ def test_an_unusable_review_says_that_nothing_was_let_through(told):
     assert "in a turn of its own" in text
 
 
+def test_what_of_a_verdicts_form_was_passed_over_is_said(told):
+    fenced = f"```json\n{reject(1, FIND, reason='find the customer first')}\n```"
+
+    assert "the one asked for: a markdown fence around it" in told(strong=[fenced, accept(), accept()])
+    assert "the one asked for" not in told()
+
+
 def test_an_accepted_review_is_told_when_it_is_asked_for(told):
     text = told(seq=28)
 
