@@ -83,6 +83,8 @@ class Driver:
         self._log = log
         self._origin = origin
         self._pending: dict[str, int] = {}
+        self._turn = asyncio.Lock()
+        """The environment is asked one thing at a time: the fingerprints around an act are its own."""
 
     async def run(self, protocol: commands.Protocol[T], lane: str = "") -> T:
         """Run a protocol to its end and return what it returns."""
@@ -205,7 +207,8 @@ class Driver:
         request = self._pending[lane]
         await self._log.settle(durable=durable and command.supplied is None)
         try:
-            answer = await self._source.act(lane, request, command)
+            async with self._turn:
+                answer = await self._source.act(lane, request, command)
         except EnvironmentFailed as failure:
             seq = self._log.write(
                 lane,

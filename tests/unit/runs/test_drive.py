@@ -238,3 +238,24 @@ async def test_a_cancellation_closes_every_branch_and_leaves_nothing_running():
     assert isinstance(result, asyncio.CancelledError)
     assert closed == ["0", "1"]
     assert asyncio.all_tasks() == before
+
+
+class Counter:
+    """An environment's state that each act leaves another one, slowly."""
+
+    def __init__(self):
+        self.state = 0
+
+    async def act(self, lane, request, command):
+        before = self.state
+        await asyncio.sleep(0.002)
+        self.state += command.effect is Effect.WRITE
+        return Observed(Observation("ok"), str(before), str(self.state), 1, "live")
+
+
+def test_acts_of_two_lanes_never_overlap_so_the_fingerprints_around_each_are_its_own():
+    read = commands.act(Call("look", "{}"), Effect.READ, "speculative", "s1.g1")
+    write = commands.act(Call("pay", "{}"), Effect.WRITE, "actor", "s1.1")
+    results, _ = drive(parallel([read, write]), Counter())
+
+    assert [(one.value.before, one.value.after) for one in results] == [("0", "0"), ("0", "1")]
