@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from spectrace.core.foreign_json import Unreadable
 from spectrace.core.types import Completion
 
-CUT_OFF = ("length", "max_tokens", "content_filter", "abort")
+CUT_OFF = ("length", "max_tokens", "model_context_window_exceeded", "content_filter", "abort")
 """Finish reasons that say that the model had more to write, in the words of the servers that we know."""
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict")
 

@@ -49,8 +49,7 @@ from spectrace.core.unwrapping import fence_in_prose, refuse_cut_off, unwrapped
 PROSE = "prose around its markdown fence"
 
 _MEMBERS = {"verdict", "first_wrong", "category", "reason", "replacement"}
-_WHOLE_AS_TEXT = re.compile(r'"([1-9][0-9]{0,5})"')
-_WHOLE_AS_FRACTION = re.compile(r"([1-9][0-9]{0,5})\.0+")
+_WHOLE = re.compile(r'(?P<plain>[1-9][0-9]{0,5})|"(?P<text>[1-9][0-9]{0,5})"|(?P<fraction>[1-9][0-9]{0,5})\.0+')
 _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _SHORT_ESCAPE = re.compile(r"\\+[nrtbf]")
 _NOT_A_LETTER = re.compile(r"[^a-z]+")
@@ -171,13 +170,16 @@ def _refuse_unknown(answer: _Answer) -> None:
 
 def _first_wrong(setup: Setup, text: str, drafted: int) -> tuple[int, str | None]:
     """Return the number, and how it was written where that was not as a number; refuse it outside 1..drafted."""
-    coerced = _WHOLE_AS_TEXT.fullmatch(text) or _WHOLE_AS_FRACTION.fullmatch(text)
-    if coerced is not None and setup.revision >= TOLERANT and int(coerced[1]) <= drafted:
-        return int(coerced[1]), f"first_wrong was written {text}, read as {coerced[1]}"
-    value = json.loads(text)
-    if type(value) is not int or not 1 <= value <= drafted:
-        raise Unreadable(f"first_wrong must be a whole number from 1 to {drafted}, found {value!r}")
-    return value, None
+    if setup.revision < TOLERANT:
+        value = json.loads(text)
+        if type(value) is not int or not 1 <= value <= drafted:
+            raise Unreadable(f"first_wrong must be a whole number from 1 to {drafted}, found {value!r}")
+        return value, None
+    whole = _WHOLE.fullmatch(text)
+    number = int(whole[whole.lastgroup or 0]) if whole is not None else 0
+    if whole is None or number > drafted:
+        raise Unreadable(f"first_wrong must be a whole number from 1 to {drafted}, found {text[:40]}")
+    return number, None if whole.lastgroup == "plain" else f"first_wrong was written {text}, read as {number}"
 
 
 def _beyond_the_schema(setup: Setup, rejected: Verdict, found: dict[str, str]) -> list[str]:
