@@ -64,7 +64,11 @@ def test_a_cut_that_parses_is_told_by_its_finish_reason_alone():
 def test_no_later_prompt_holds_broken_arguments(name):
     unterminated = completion(CASE / "unterminated.json")
     beside = replace(unterminated.message, content="Renewing.")
-    desk = play([replace(unterminated, message=beside), WHOLE, completion(CASE / name), OTHER, DONE], [accept()] * 2, native=True)
+    desk = play(
+        [replace(unterminated, message=beside), WHOLE, completion(CASE / name), OTHER, DONE],
+        [accept()] * 2,
+        native=True,
+    )
 
     for question in [*desk.asked("weak"), *desk.asked("strong")]:
         assert all(isinstance(json.loads(call.arguments), dict) for m in question.messages for call in m.calls)
