@@ -1,8 +1,9 @@
 """Prompts are data: named templates, rendered into messages by this module's rules.
 
-The value is recorded whole with every episode, together with PROTOCOL_REVISION, the number of the rules in this file,
-`roles.py` and `reading.py`. A replay renders with the recorded prompts; a revision that is no longer carried cannot be
-tested. Templates use `$name` (string.Template): values go in literally, once, whatever they hold.
+The value is recorded whole with every episode, together with PROTOCOL_REVISION, the number of the rules by which
+prompts are rendered (here, `roles.py`, `reviewing.py`) and replies are read (`reading.py`, `verdict_reading.py`,
+`unwrapping.py`, `foreign_json.py`). A replay renders with the recorded prompts; a revision that is no longer carried
+cannot be tested. Templates use `$name` (string.Template): values go in literally, once, whatever they hold.
 
 The default layout is `shared` (PROTOCOL section 5): the strong model reads one system prompt and one history in all
 its roles, and only the last message differs, so that a server's prefix cache serves review, repair and acting alike.
