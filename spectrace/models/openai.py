@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from spectrace.core.types import Completion, ModelFacts, ModelRequest
+from spectrace.errors import ModelFailed
 from spectrace.models import chat, tokenizing
 from spectrace.models.failures import Failure
 from spectrace.models.http_model import FACTS_S, Dialect, HTTPModel, text_of
@@ -64,6 +65,8 @@ class OpenAIClient(HTTPModel):
 
     async def prompt_ids(self, request: ModelRequest) -> tuple[int, ...]:
         """Return the prompt's tokens as the server makes them; raise ModelFailed where it has no page for that."""
+        if self._own_host:
+            raise ModelFailed("refused", f"{self._endpoint.url} has no page that tokenizes a prompt.")
         body = chat.request_body(self.name, request, self._parameters, constrained=False)
         try:
             return await tokenizing.prompt_ids(self._post_to_root, chat.sendable(body))

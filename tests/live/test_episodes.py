@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from spectrace.config import open_model
+from spectrace.core.baselines import StrongOnly
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, GenerateCompleted
 from spectrace.core.specagent import SpecAgent
 from spectrace.environments.shop import open_shop
@@ -18,7 +19,7 @@ SHORT = SpecAgent(k=3, max_steps=5)
 """A few real steps: a review takes tens of seconds on a CPU."""
 
 
-def episode(tmp_path, weak, strong):
+def episode(tmp_path, weak, strong, protocol=SHORT):
     """Record one shop episode into SQLite; return its events and its replay."""
 
     async def go():
@@ -26,7 +27,7 @@ def episode(tmp_path, weak, strong):
         environment = open_shop()
         clients = {"weak": open_model(weak), "strong": open_model(strong)}
         try:
-            recorded = await record(environment.tasks()[0], environment, clients, SHORT, store)
+            recorded = await record(environment.tasks()[0], environment, clients, protocol, store)
             events = list(store.read(recorded.episode))
             return events, await replay_episode(events)
         finally:
@@ -50,6 +51,16 @@ def test_an_episode_with_sglang_in_both_roles_is_recorded_and_replays_the_same(t
     assert [model.provider for model in started.models] == ["sglang", "sglang"]
     assert "weight_version" in started.models[0].server
     assert events[-1].body.outcome in {"completed", "truncated"}
+
+
+def test_strong_only_on_sglang_is_recorded_and_replays_the_same(tmp_path, sglang_url):
+    spec = f"sglang:weak@{sglang_url}"
+    events, replayed = episode(tmp_path, spec, spec, StrongOnly(max_steps=4))
+    answers = [event.body for event in events if isinstance(event.body, GenerateCompleted)]
+
+    assert replayed.result == "same"
+    assert {answer.role for answer in answers} == {"actor"}
+    assert answers[-1].usage.cached >= answers[0].usage.input - 1
 
 
 def test_a_local_weak_model_and_an_openai_compatible_strong_one_work_together(tmp_path, sglang_url):

@@ -1,4 +1,23 @@
+import pytest
+from model_server import Answer, model_server
+
 from spectrace.cli.doctor import EXTRAS
+
+
+@pytest.fixture
+def server():
+    with model_server() as running:
+        yield running.on("/v1/models", {"data": [{"id": "x"}]})
+
+
+def served(tmp_path, server, name="strong"):
+    (tmp_path / "spectrace.toml").write_text(
+        f'[models.{name}]\nprovider = "openai"\nname = "x"\nurl = "{server.url}/v1"\n'
+    )
+
+
+def found_of(line, check, code=0):
+    return next(item for item in line.items("doctor", code=code) if item["check"] == check)
 
 
 def states(line, code=0):
@@ -40,7 +59,49 @@ def test_a_literal_key_is_a_problem_of_the_settings(line, tmp_path):
     assert "sk-1" not in line("doctor").output
 
 
-def test_local_models_are_looked_up_and_not_started(line, tmp_path):
+def test_a_strong_models_prompts_must_share_the_history(line, tmp_path, server):
+    served(tmp_path, server)
+    longer = {"tokens": [1, 2, 3, 4]}
+    server.on("/tokenize", {"tokens": [1, 2, 3, 5, 6]}, {"tokens": [1, 2, 3, 7]}, {"tokens": [1, 2, 3]}, longer)
+
+    assert found_of(line, "prompts strong") == {
+        "check": "prompts strong",
+        "state": "ok",
+        "detail": "review, repair and action share 3 tokens of 5, 4 and 3; the history that all hold ends at 3",
+    }
+
+
+def test_prompts_that_share_less_than_the_history_are_a_problem(line, tmp_path, server):
+    served(tmp_path, server)
+    longer = {"tokens": [1, 2, 3, 4]}
+    server.on("/tokenize", {"tokens": [1, 5, 6]}, {"tokens": [1, 2, 3, 7]}, {"tokens": [1, 2, 3]}, longer)
+    found = found_of(line, "prompts strong", code=1)
+
+    assert found["state"] == "problem"
+    assert "share 1 tokens of 3, 4 and 3; the history that all hold ends at 3: the chat template" in found["detail"]
+
+
+def test_prompts_of_a_server_without_a_tokenizer_cannot_be_checked(line, tmp_path, server):
+    served(tmp_path, server)
+    found = found_of(line, "prompts strong")
+
+    assert (found["state"], found["detail"][:17]) == ("absent", "cannot be checked")
+
+
+def test_prompts_of_a_server_whose_tokenizer_fails_are_a_problem(line, tmp_path, server):
+    served(tmp_path, server)
+    server.on("/tokenize", Answer({"error": {"message": "no template"}}, 500))
+
+    assert found_of(line, "prompts strong", code=1)["state"] == "problem"
+
+
+def test_the_model_called_weak_is_no_strong_one(line, tmp_path, server):
+    served(tmp_path, server, name="weak")
+
+    assert not [item for item in line.items("doctor", code=0) if item["check"].startswith("prompts")]
+
+
+def test_local_models_that_draft_are_looked_up_and_not_started(line, tmp_path):
     (tmp_path / "spectrace.toml").write_text('[models.weak]\nprovider = "local"\nname = "weak"\n')
     result = line.items("doctor", code=0)
     (found,) = (item for item in result if item["check"] == "model weak")
