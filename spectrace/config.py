@@ -27,7 +27,7 @@ Progress = Callable[[int, int, str], None]
 """Told of weights being fetched: bytes done, bytes in all, what is going on."""
 
 _SPEC = re.compile(r"(?P<provider>[a-z][a-z0-9_-]*):(?P<name>.*?)(?:@(?P<url>https?://.*))?", re.DOTALL)
-PROVIDERS = ("local", "openai", "scripted", "sglang")
+PROVIDERS = ("anthropic", "local", "openai", "scripted", "sglang")
 _Calls = Literal["json", "native"]
 
 
@@ -101,21 +101,23 @@ def _scripted(name: str) -> ModelClient:
 def _local(name: str, table: Mapping[str, object], progress: Progress | None) -> ModelClient:
     from spectrace.models.local import LocalClient  # noqa: PLC0415 - as above
 
-    options = _options(table, ("n_ctx", "constrained", "timeout_s", "parameters"))
+    options = _options(table, ("n_ctx", "constrained", "stream", "timeout_s", "idle_s", "parameters"))
     if progress is not None:
         options["progress"] = progress
     return LocalClient(name, calls=_calls(name, table), **options)
 
 
 def _server(label: str, provider: str, name: str, table: Mapping[str, object]) -> ModelClient:
+    from spectrace.models.anthropic import AnthropicClient  # noqa: PLC0415 - as above
     from spectrace.models.keys import key_for  # noqa: PLC0415 - as above
-    from spectrace.models.openai import OPENAI_URL, OpenAIClient  # noqa: PLC0415 - as above
-    from spectrace.models.sglang import SGLANG_URL, SGLangClient  # noqa: PLC0415 - as above
+    from spectrace.models.openai import OpenAIClient  # noqa: PLC0415 - as above
+    from spectrace.models.sglang import SGLangClient  # noqa: PLC0415 - as above
 
-    url = str(table.get("url") or (SGLANG_URL if provider == "sglang" else OPENAI_URL))
+    clients: dict[str, type[AnthropicClient | OpenAIClient]] = {"anthropic": AnthropicClient, "sglang": SGLangClient}
+    client = clients.get(provider, OpenAIClient)
+    url = str(table.get("url") or client.default_url)
     key = key_for(label, provider, url, table, os.environ)
-    options = _options(table, ("constrained", "timeout_s", "parameters"))
-    client = SGLangClient if provider == "sglang" else OpenAIClient
+    options = _options(table, ("constrained", "stream", "timeout_s", "idle_s", "parameters"))
     return client(name, url, api_key=key, calls=_calls(label, table), provider=provider, **options)
 
 

@@ -26,7 +26,9 @@ _MODEL = {
     "key_file": str,
     "calls": str,
     "constrained": bool,
+    "stream": bool,
     "timeout_s": int | float,
+    "idle_s": int | float,
     "n_ctx": int,
     "parameters": dict,
 }
@@ -119,13 +121,16 @@ name = "qwen2.5-coder-1.5b"
 
 # A model behind a server.
 # [models.big]
-# provider = "sglang"             # sglang, openai (any compatible server), local, scripted
+# provider = "sglang"             # sglang, openai (any compatible server), anthropic, local, scripted
 # name = "Qwen/Qwen3-8B"
 # url = "http://127.0.0.1:30000"
 # key_env = "BIG_KEY"             # the environment variable that holds its key; or key_file = "PATH"
 # calls = "native"                # how it writes actions: json (under a schema) or native (tool calls)
 # constrained = true              # whether the server is sent the JSON Schema of the reply
-# timeout_s = 600
+# stream = true                   # read answers as they arrive: the time of the first token is recorded, and what
+#                                 # arrived of an answer that breaks off
+# timeout_s = 600                 # for a whole answer
+# idle_s = 60                     # for the silence inside a stream
 #
 # [models.big.parameters]         # sent with every call
 # temperature = 0

@@ -144,8 +144,10 @@ def with_anomalies(reply: Reply, anomalies: tuple[str, ...]) -> Reply:
 
 def cut_anomaly(reply: Reply, limit: object) -> tuple[str, ...]:
     """Return a note where the reply used up the limit of its tokens and claims to be whole."""
-    cut = isinstance(limit, int) and reply.usage.output == limit and reply.finish_reason not in {None, "length"}
-    return (f"the reply has as many tokens as its limit ({limit}): it may be cut off",) if cut else ()
+    told = reply.finish_reason in {None, "length", "max_tokens"}
+    if told or not isinstance(limit, int) or reply.usage.output != limit:
+        return ()
+    return (f"the reply has as many tokens as its limit ({limit}): it may be cut off",)
 
 
 def read_object(text: str) -> dict[str, object]:

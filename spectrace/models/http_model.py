@@ -73,7 +73,6 @@ class HTTPModel:
     default_provider: ClassVar[str]
     headers: ClassVar[Mapping[str, str]] = {}
     """What the dialect adds to every request."""
-    default_parameters: ClassVar[Mapping[str, object]] = {"temperature": 0}
 
     def __init__(  # noqa: PLR0913 - a model's options, each by name
         self,
@@ -82,7 +81,7 @@ class HTTPModel:
         *,
         api_key: str | None = None,
         calls: Literal["json", "native"] = "json",
-        constrained: bool = True,
+        constrained: bool | None = None,
         parameters: Mapping[str, object] | None = None,
         stream: bool = False,
         timeout_s: float = 600.0,
@@ -102,8 +101,8 @@ class HTTPModel:
         self._endpoint = endpoint(url or self.default_url, api_key)
         self._own_host = is_own_host(self._provider, self._endpoint.url)
         self._calls = calls
-        self._constrained = constrained
-        self._parameters: dict[str, object] = {**self.default_parameters, **(parameters or {})}
+        self._constrained = self._constrains() if constrained is None else constrained
+        self._parameters: dict[str, object] = {**self._defaults(), **(parameters or {})}
         self._stream = stream
         self._retries = retries
         self._backoff_s = backoff_s
@@ -116,6 +115,14 @@ class HTTPModel:
             timeout_s=timeout_s,
             idle_s=idle_s,
         )
+
+    def _constrains(self) -> bool:
+        """Whether replies are constrained where the user does not say."""
+        return True
+
+    def _defaults(self) -> dict[str, object]:
+        """Return the parameters that are sent where the user does not say."""
+        return {"temperature": 0}
 
     def _credentials(self) -> dict[str, str]:
         """Return the headers that carry the key."""

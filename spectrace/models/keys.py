@@ -17,7 +17,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from spectrace.errors import UsageError
 
-DEFAULT_KEYS = {"openai": ("api.openai.com", "OPENAI_API_KEY")}
+DEFAULT_KEYS = {
+    "anthropic": ("api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "openai": ("api.openai.com", "OPENAI_API_KEY"),
+}
 """Provider -> (its own host, the environment variable that its users have set)."""
 
 _SECRET_NAME = re.compile(
@@ -43,6 +46,8 @@ class Endpoint:
     url: str
     """Scheme, host, port and path: no credentials, no query, no trailing slash."""
     authorization: str | None = field(default=None, repr=False)
+    key: str | None = field(default=None, repr=False)
+    """The key itself, for the one header that some dialects have for it."""
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
@@ -73,7 +78,7 @@ def endpoint(url: str, api_key: str | None = None) -> Endpoint:
     if authorization is not None:
         sent.append(authorization.partition(" ")[2])
     spellings = {spelling for text in sent if text for spelling in (text, json.dumps(text)[1:-1], quote(text, safe=""))}
-    return Endpoint(clean, authorization, query, tuple(sorted(spellings, key=len, reverse=True)))
+    return Endpoint(clean, authorization, api_key or None, query, tuple(sorted(spellings, key=len, reverse=True)))
 
 
 def _is_secret(name: str) -> bool:

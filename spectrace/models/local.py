@@ -51,7 +51,9 @@ class LocalClient:
         calls: Literal["json", "native"] = "json",
         constrained: bool = True,
         parameters: Mapping[str, object] | None = None,
+        stream: bool = False,
         timeout_s: float = 900.0,
+        idle_s: float = 60.0,
         progress: Progress = silent,
     ) -> None:
         """Name a model of the catalogue, or a GGUF file. Nothing is fetched or started yet."""
@@ -64,7 +66,9 @@ class LocalClient:
         self._calls: Literal["json", "native"] = calls
         self._constrained = constrained
         self._parameters = dict(parameters or {})
+        self._stream = stream
         self._timeout_s = timeout_s
+        self._idle_s = idle_s
         self._progress = progress
         self._closed = threading.Event()
         self._starting = asyncio.Lock()
@@ -142,6 +146,8 @@ class LocalClient:
             "n_ctx": self._n_ctx,
             "threads": 1,
         }
+        if self._stream:
+            self._about["stream"] = True
         if self._entry is not None:
             self._about |= {"repository": self._entry.repository, "licence": self._entry.licence}
         return OpenAIClient(
@@ -151,7 +157,9 @@ class LocalClient:
             calls=self._calls,
             constrained=self._constrained,
             parameters=self._parameters,
+            stream=self._stream,
             timeout_s=self._timeout_s,
+            idle_s=self._idle_s,
             provider="local",
         )
 

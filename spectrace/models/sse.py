@@ -1,6 +1,5 @@
 """Server-sent events: bytes in pieces of any size -> the `data` of each event. Pure; the split never matters."""
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -46,12 +45,3 @@ class Events:
                 pass  # a comment, or what the data itself says too
             case _:
                 self.stray = self.stray or text
-
-
-def stray_error(text: str) -> dict[str, object] | None:
-    """Return the JSON object that a stray line is, or None."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

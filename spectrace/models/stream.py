@@ -8,8 +8,8 @@ piece of arguments belongs to is decided in `stream_calls.py`, which refuses whe
 from collections.abc import Mapping
 
 from spectrace.models import chat
-from spectrace.models.calls import InvalidReply
-from spectrace.models.sse import Events, stray_error
+from spectrace.models.calls import InvalidReply, json_object
+from spectrace.models.sse import Events
 from spectrace.models.stream_calls import CallPieces
 
 _DONE = "[DONE]"
@@ -51,9 +51,10 @@ class ChatStream:
     def reply(self) -> chat.Reply:
         """Return the reply; the server has ended the stream."""
         for data in self._events.end():
-            self._event(data)
+            if data.strip() == _DONE or json_object(data) is not None:  # else the stream ended inside an event
+                self._event(data)
         if not self._done and "finish_reason" not in self._choice:
-            error = chat.error_text(stray_error(self._events.stray))
+            error = chat.error_text(json_object(self._events.stray))
             if error is not None:
                 raise StreamFailed(error)
             raise StreamBroken("the stream ended without a finish reason and without [DONE]")

@@ -17,6 +17,7 @@ from spectrace.core.baselines import WeakOnly
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import ModelFailed, UsageError
+from spectrace.models.anthropic import AnthropicClient
 from spectrace.models.keys import DEFAULT_KEYS
 from spectrace.models.openai import OpenAIClient
 from spectrace.models.scripted import ScriptedModel
@@ -60,6 +61,8 @@ def test_a_model_is_a_provider_and_a_name(tmp_path):
     [
         ("openai:gpt-x", OpenAIClient, "gpt-x", "https://api.openai.com/v1"),
         ("openai:org/name@v2@http://127.0.0.1:9/v1", OpenAIClient, "org/name@v2", "http://127.0.0.1:9/v1"),
+        ("anthropic:claude-x", AnthropicClient, "claude-x", "https://api.anthropic.com/v1"),
+        ("anthropic:n@http://127.0.0.1:9", AnthropicClient, "n", "http://127.0.0.1:9"),
         ("sglang:Qwen/Qwen3-8B", SGLangClient, "Qwen/Qwen3-8B", "http://127.0.0.1:30000"),
         ("sglang:x@https://host.example", SGLangClient, "x", "https://host.example"),
     ],
@@ -77,12 +80,15 @@ def test_a_model_of_the_settings_has_its_tables_options():
         "url": "http://127.0.0.1:9/v1",
         "calls": "native",
         "constrained": False,
+        "stream": True,
         "timeout_s": 5,
+        "idle_s": 2,
         "parameters": {"max_tokens": 7},
     }
     model = open_model("big", Settings(models={"big": table}))
 
-    assert (model._calls, model._constrained, model._timeout_s) == ("native", False, 5)
+    assert (model._calls, model._constrained, model._stream) == ("native", False, True)
+    assert (model._connection._timeout_s, model._connection._idle_s) == (5, 2)
     assert model._parameters == {"temperature": 0, "max_tokens": 7}
 
 

@@ -26,6 +26,19 @@ def test_a_providers_default_key_goes_to_no_other_host(url):
     assert key_for("m", "openai", url, {}, SET) is None
 
 
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://api.anthropic.com/v1", "sk-ant"),
+        ("https://api.openai.com/v1", None),
+        ("https://api.anthropic.com.example.org/v1", None),
+        ("http://127.0.0.1:8000", None),
+    ],
+)
+def test_each_provider_has_its_own_host_and_key(url, key):
+    assert key_for("m", "anthropic", url, {}, {**SET, "ANTHROPIC_API_KEY": "sk-ant"}) == key
+
+
 def test_another_provider_does_not_get_the_default_key_of_openai():
     assert key_for("m", "sglang", OWN, {}, SET) is None
 

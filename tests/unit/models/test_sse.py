@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spectrace.models.sse import Events, stray_error
+from spectrace.models.sse import Events
 
 
 def read(*pieces):
@@ -31,11 +31,6 @@ def test_a_line_that_is_no_field_is_kept_for_the_message():
     events = Events()
 
     assert (list(events.feed(b'{"error": "no"}\n{"later": 1}\n')), events.stray) == ([], '{"error": "no"}')
-
-
-@pytest.mark.parametrize(("text", "found"), [('{"error": "no"}', {"error": "no"}), ("[1]", None), ("", None)])
-def test_a_stray_line_may_be_an_object(text, found):
-    assert stray_error(text) == found
 
 
 LINES = st.lists(st.sampled_from([b"data: \xc3\xa9\xf0\x9f\x98\x80", b"data:x", b": c", b"event: e", b"", b"\xff"]))
