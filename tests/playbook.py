@@ -32,13 +32,17 @@ from spectrace.core.types import (
     Finish,
     Message,
     ModelFacts,
+    ModelRequest,
+    NeedsModel,
     Observation,
     Opening,
     Outcome,
     Reply,
+    Role,
     Task,
     ToolCall,
     ToolSpec,
+    Usage,
 )
 
 SCHEMA = json.dumps(
@@ -175,7 +179,7 @@ class Playbook:
         self._advance(Began(Opening(messages), fingerprint))
         return self
 
-    def says(self, who: str, *said: Action | str) -> "Playbook":
+    def says(self, who: str, *said: Action | str, tokens: int | None = None) -> "Playbook":
         """Let a model write an action, raw text, or (several actions) native tool calls."""
         self._expect(Generate)
         assert self.command.who == who, f"expected a question to {who}, found one to {self.command.who}"
@@ -187,7 +191,13 @@ class Playbook:
             calls = tuple(ToolCall(f"p{n}", action.tool, action.arguments) for n, action in enumerate(said))
             message = Message("assistant", "", calls)
         self.seq += 2
-        self._advance(Asked(Completion(message), self.seq))
+        self._advance(Asked(Completion(message, usage=Usage(output=tokens)), self.seq))
+        return self
+
+    def needs_user(self) -> "Playbook":
+        """Let the environment ask its user before it answers."""
+        self._expect(Act)
+        self._advance(NeedsModel(Role.USER, ModelRequest((Message("user", "what now?"),))))
         return self
 
     def observes(

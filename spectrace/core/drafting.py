@@ -80,12 +80,17 @@ def _draft_step(
         return step, "held"
 
     authority = {Effect.READ: "read", Effect.REPLY: "reply"}.get(step.effect, "unreviewed")
-    step, acted = yield from ledger.execute(action, step.effect, authority, step.position)
-    if step.effect is not Effect.READ:
-        return step, step.effect.value
-    if acted is not None and acted.after is not None and acted.before != acted.after:
-        yield from tell(facts.effect_observed(step, acted))
-        return Step(step.position, action, Effect.WRITE, step.observation), "effect_observed"
+    declared = step.effect
+    try:
+        step, _ = yield from ledger.execute(action, declared, authority, step.position)
+    except Ended as ended:
+        if desk.setup.revision == 1:
+            raise
+        ledger.outcome = ended.outcome  # nobody knows whether it happened: it stands, and is the last
+    if declared is not Effect.READ:
+        return step, declared.value
+    if step.effect is not declared:
+        return step, "effect_observed"
     return step, "finish" if ledger.outcome is not None else _closing(drafting, steps, step)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from spectrace.core import commands
 from spectrace.core.commands import Acted, Began, CommandFailed, Protocol, tell
 from spectrace.core.events import StateMoved
+from spectrace.core.facts import effect_observed
 from spectrace.core.roles import Desk, Ended
 from spectrace.core.types import Action, Effect, Finish, History, Observation, Outcome, Step
 
@@ -61,7 +62,17 @@ class Ledger:
             )
         self.fingerprint = acted.after
         self.outcome = self.outcome or _outcome(action, acted.observation)
-        return Step(position, action, effect, acted.observation), acted
+        step = Step(position, action, effect, acted.observation)
+        if self._changed(effect, authority, acted):
+            by = "unreviewed" if authority == "read" else authority
+            yield from tell(effect_observed(step, acted, by))
+            step = replace(step, effect=Effect.WRITE)
+        return step, acted
+
+    def _changed(self, effect: Effect, authority: str, acted: Acted) -> bool:
+        """Whether a declared read changed the state: it was a write. Revision 1 looked at the drafter's own only."""
+        looks = effect is Effect.READ and (authority == "read" or self.desk.setup.revision > 1)
+        return looks and acted.after is not None and acted.before != acted.after
 
     def execute_and_commit(self, action: Action, effect: Effect, authority: str, position: str) -> Protocol[Step]:
         """Execute the action and let it enter the history."""

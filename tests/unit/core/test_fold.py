@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spectrace.core.events import (
+    ActCompleted,
     EffectObserved,
     EpisodeEnded,
     GenerateRequested,
@@ -46,6 +47,23 @@ def test_the_segment_under_review_is_what_the_reviewer_saw():
 
     assert [step.observation is None for step in second] == [False, True]
     assert "NOT EXECUTED" in prompts[2].messages[-1].content if isinstance(prompts[2], GenerateRequested) else True
+
+
+def test_a_repairs_look_up_that_changed_the_state_is_a_write_in_the_history():
+    events = recorded_events()
+    done = next(event for event in events if isinstance(event.body, ActCompleted))
+    observed = EffectObserved(
+        effect="write",
+        authority=done.body.authority,
+        tool=done.body.tool,
+        request=done.body.request,
+        fingerprint_before="f0",
+        fingerprint_after="f1",
+    )
+    episode = fold([*events[: done.seq + 1], replace(done, seq=done.seq + 1, body=observed)])
+
+    assert done.body.authority.startswith("repair:")
+    assert [(step.action, step.effect) for step in episode.history.steps] == [(FIND, Effect.WRITE)]
 
 
 def test_totals_of_the_fold_are_those_the_driver_counted():
