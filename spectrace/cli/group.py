@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "show": "show",
         "why": "why",
         "rejections": "rejections",
+        "cost": "cost",
         "replay": "replay",
         "recover": "recover",
         "reverify": "reverify",

@@ -9,7 +9,7 @@ where enough was judged, by the segment's length; so tasks that differ in accept
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import fsum, sqrt
 from statistics import NormalDist
@@ -42,6 +42,10 @@ class Round:
     def accepts(self) -> bool:
         """Whether every step stands."""
         return self.accepted == len(self.shape)
+
+    def costing(self, cost: float) -> "Round":
+        """Return the round with what it cost in some measure."""
+        return replace(self, cost=cost)
 
 
 @dataclass(frozen=True, slots=True)

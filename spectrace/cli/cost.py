@@ -1,0 +1,231 @@
+"""`spectrace cost`: what the calls of each phase cost, and R against a strong-only run."""
+
+from collections.abc import Sequence
+
+import click
+
+from spectrace.audit.answers import Filters
+from spectrace.audit.costing import CostGroup, Costing, cost_groups, notes, read_spendings
+from spectrace.audit.queries import Reader
+from spectrace.audit.reading import Unread
+from spectrace.audit.relative import Relative, relative
+from spectrace.cli import console, cost_items, document
+from spectrace.cli.console import Column
+from spectrace.cli.options import db_option, filter_options, json_option, reading
+from spectrace.cli.select import chosen, episodes_argument, named
+from spectrace.config import settings_here
+from spectrace.cost.phases import PhaseCost, Sum
+from spectrace.cost.profiles import PROFILES, load_profile
+
+_TERA, _GIGA = 1e12, 1e9
+
+_PHASES = (
+    Column("protocol"),
+    Column("run", rank=7),
+    Column("phase"),
+    Column("who", rank=4),
+    Column("calls", right=True),
+    Column("input", right=True, rank=5),
+    Column("uncached", right=True, rank=1),
+    Column("modelled", right=True, rank=3),
+    Column("output", right=True, rank=1),
+    Column("TFLOP", right=True, rank=2),
+    Column("GB read", right=True),
+    Column("seconds", right=True, rank=2),
+    Column("USD", right=True, rank=6),
+)
+_R = (
+    Column("protocol"),
+    Column("run", rank=7),
+    Column("in"),
+    Column("v/d", right=True, rank=4),
+    Column("rho", right=True, rank=4),
+    Column("R", right=True),
+    Column("apart", right=True, rank=3),
+    Column("Prop. 1", right=True, rank=2),
+    Column("predicted", right=True, rank=1),
+    Column("for", right=True, rank=1),
+    Column("per task", right=True, rank=5),
+)
+_WORDS = {
+    "flops": "FLOPs",
+    "hbm_read_low": "HBM-read, least",
+    "hbm_read_high": "HBM-read, most",
+    "seconds": "time",
+    "usd": "money",
+}
+
+
+@click.command()
+@episodes_argument
+@click.option(
+    "--reference",
+    multiple=True,
+    metavar="RUN|EP",
+    help="A run or an episode whose strong-only episodes say what a strong step costs; without it R is unknown.",
+)
+@click.option(
+    "--profile",
+    metavar="NAME|FILE",
+    help=f"What the models are taken to be: {', '.join(PROFILES)} or a TOML file. [default: each by its recorded name]",
+)
+@click.option(
+    "--page-size",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Tokens in a page of the prefix cache.",
+)
+@click.option("--cache-tokens", type=click.IntRange(min=0), help="Room in the prefix cache. [default: without limit]")
+@click.option(
+    "--checkpoint-every",
+    type=click.IntRange(min=0),
+    help="For hybrid models: a prefix is found only at every so many tokens; 0: where a prompt or an answer ended.",
+)
+@click.option(
+    "--estimate-tokens",
+    is_flag=True,
+    help="Take four bytes for a token where a server told no count (scripted models tell none).",
+)
+@filter_options()
+@db_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    episodes: Sequence[str],
+    every: bool,  # noqa: FBT001 - click passes it by name
+    reference: Sequence[str],
+    profile: str | None,
+    page_size: int,
+    cache_tokens: int | None,
+    checkpoint_every: int | None,
+    estimate_tokens: bool,  # noqa: FBT001 - click passes it by name
+    db: str | None,
+    *,
+    filters: Filters,
+    as_json: bool,
+) -> None:
+    """Show what each phase cost in calls, tokens, FLOPs, memory traffic, time and money, and R against strong-only."""
+    costing = Costing(
+        profile=None if profile is None else load_profile(profile),
+        prices=settings_here().prices,
+        page_size=page_size,
+        cache_tokens=cache_tokens,
+        checkpoint_every=checkpoint_every,
+        estimate_tokens=estimate_tokens,
+    )
+    lost: list[Unread] = []
+    with reading(db) as reader:
+        groups = cost_groups(read_spendings(reader, chosen(reader, episodes, every, filters), lost), costing)
+        alone = cost_groups(read_spendings(reader, _reference(reader, reference), lost), costing)
+    found = [(group, relative(group, alone)) for group in groups]
+    if as_json:
+        document.write("cost", [item for group, r in found for item in cost_items.items(group, r)])
+    else:
+        console.table(_PHASES, [row for group, _ in found for row in _phase_rows(group)], "No episode can be read.")
+        _say_r(found)
+    for note in notes(list({group.made: group for group in (*alone, *groups)}.values()), costing):
+        console.say(note, style="warning")
+    ctx.exit(console.lost(lost))
+
+
+def _reference(reader: Reader, given: Sequence[str]) -> list[str]:
+    """Return the episodes of the named runs, and those named by id; a run's name comes first."""
+    if not given:
+        return []
+    runs = {one.run for one in reader.runs()}
+    found: list[str] = []
+    for name in given:
+        if name in runs:
+            found += [one.episode for one in reader.iter_episodes(Filters(run=(name,)))]
+        else:
+            found += named(reader, [name])
+    return list(dict.fromkeys(found))
+
+
+def _phase_rows(group: CostGroup) -> list[list[console.Cell]]:
+    rows = [
+        [group.made.protocol, group.made.run, (phase, "name"), who, *_cells(cost)]
+        for (phase, who), cost in group.phases.items()
+    ]
+    return [*rows, [group.made.protocol, group.made.run, ("all", "strong"), None, *_cells(group.total)]]
+
+
+def _cells(cost: PhaseCost) -> list[console.Cell]:
+    sums = cost.sums
+    low, high = sums["hbm_read_low"], sums["hbm_read_high"]
+    read = _shown(low, _GIGA)
+    if read is not None and high.known > low.known:
+        read = f"{read}-{_figure(high.known / _GIGA)}"
+    return [
+        cost.calls,
+        *(_shown(sums[name]) for name in ("input", "uncached_measured", "uncached_modelled", "output")),
+        _shown(sums["flops"], _TERA),
+        read,
+        _shown(sums["seconds"]),
+        _shown(sums["usd"]),
+    ]
+
+
+def _shown(value: Sum, unit: float = 1) -> str | None:
+    """Return a sum; `>=` where a part of it is unknown, nothing where all is."""
+    if value.unknown and not value.known:
+        return None
+    return f"{'>=' if value.unknown else ''}{_figure(value.known / unit)}"
+
+
+def _figure(value: float) -> str:
+    """Return a whole number as it is, any other to three figures."""
+    if value == int(value) and abs(value) < _TERA:
+        return str(int(value))
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - three figures
+
+
+def _say_r(found: Sequence[tuple[CostGroup, Relative | str]]) -> None:
+    """Write the table of R, or say why there is none."""
+    rows: list[list[console.Cell]] = []
+    if len({r for _, r in found if isinstance(r, str)}) == 1 and all(isinstance(r, str) for _, r in found):
+        console.say(f"R is unknown: {found[0][1]}.", style="dim")
+        return
+    for group, r in found:
+        if isinstance(r, str):
+            console.say(f"R of {group.made.protocol} is unknown: {r}.", style="dim")
+            continue
+        for measure, values in r.measures.items():
+            one = cost_items.r_item(values)
+            if one["why"] is not None:
+                console.say(f"R of {group.made.protocol} in {_WORDS[measure]} is unknown: {one['why']}.", style="dim")
+                continue
+            shown = [_ratio(one[name]) for name in ("v_over_d", "rho", "r_accounting", "apart", "r_proposition")]
+            rows.append(
+                [
+                    group.made.protocol,
+                    group.made.run,
+                    _WORDS[measure],
+                    *shown,
+                    *_prediction(one),
+                    _ratio(one["per_task"]),
+                ]
+            )
+    if not rows:
+        return
+    console.line()
+    console.table(_R, rows, "")
+    for group, r in found:
+        if not isinstance(r, str):
+            for sentence in cost_items.sentences(r, _WORDS):
+                console.say(f"{group.made.protocol}: {sentence}", style="dim")
+
+
+def _prediction(one: cost_items.Item) -> list[console.Cell]:
+    """Return what was predicted, and what it was predicted for: R of the tested half of the tasks."""
+    match one["predicted"]:
+        case {"predicted": float(value), "accounted": float(came)}:
+            return [_ratio(value), _ratio(came)]
+        case _:
+            return [None, None]
+
+
+def _ratio(value: object) -> str | None:
+    return f"{value:.3f}" if isinstance(value, float) else None

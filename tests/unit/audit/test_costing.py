@@ -1,0 +1,216 @@
+import asyncio
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from spectrace.audit.costing import Costing, cost_groups, notes, read_spendings
+from spectrace.audit.queries import Reader
+from spectrace.audit.spending import spending
+from spectrace.core.baselines import StrongOnly
+from spectrace.cost.estimate import call_work
+from spectrace.cost.prices import Price
+from spectrace.cost.profiles import PROFILES, load_profile
+from spectrace.cost.tokens import approximate
+from spectrace.runs.live import Labels
+from spectrace.store.memory import MemoryEventStore
+from tests.episodes import record_shop, recorded_events
+from tests.spent import ALONE_TOLD, STRONG_TOLD, WEAK_TOLD
+
+PAPER = Costing(profile=load_profile("paper"))
+
+
+SPEC = recorded_events(weak=WEAK_TOLD, strong=STRONG_TOLD)
+ALONE = recorded_events(weak=WEAK_TOLD, strong=ALONE_TOLD, protocol=StrongOnly())
+
+
+def spec():
+    return spending(SPEC)
+
+
+def alone():
+    return spending(ALONE)
+
+
+def priced(one, price, role="strong"):
+    models = tuple(
+        replace(facts, price=price.to_json()) if facts.role == role else facts for facts in one.started.models
+    )
+    return replace(one, started=replace(one.started, models=models))
+
+
+def test_episodes_are_grouped_by_what_made_them():
+    groups = cost_groups([spec(), alone(), spec()], Costing())
+
+    assert [(group.made.protocol, len(group.spendings)) for group in groups] == [("specagent", 2), ("strong-only", 1)]
+
+
+def test_phases_add_up_to_the_whole():
+    (group,) = cost_groups([spec()], PAPER)
+
+    for name, one in group.total.sums.items():
+        assert one.known == pytest.approx(sum(cost.sums[name].known for cost in group.phases.values()))
+
+
+def test_phases_have_their_servers_tokens():
+    (group,) = cost_groups([spec()], Costing())
+    sums = {key: {name: one.known for name, one in cost.sums.items()} for key, cost in group.phases.items()}
+
+    assert [(*key, one["input"], one["uncached_measured"], one["output"]) for key, one in sums.items()] == [
+        ("draft", "weak", 2300, 200, 40),
+        ("verify", "strong", 2100, 800, 50),
+    ]
+
+
+def test_a_call_is_estimated_from_its_tokens_and_what_the_cache_model_finds():
+    (group,) = cost_groups([spec()], PAPER)
+    call = list(group.calls.values())[-1]
+
+    assert 0 < call.cached_modelled < 800
+    assert call.work == call_work(PROFILES["paper"].strong.architecture, 800, call.cached_modelled, 5)
+
+
+def test_the_first_call_of_a_deployment_finds_nothing():
+    (group,) = cost_groups([alone()], Costing())
+
+    assert next(iter(group.calls.values())).cached_modelled == 0
+
+
+def test_a_second_episode_finds_what_the_first_left():
+    one, other = spec(), spec()
+    (group,) = cost_groups([one, other], Costing())
+
+    assert group.calls[other.calls[0]].cached_modelled > 400
+
+
+def test_groups_do_not_live_on_each_others_prompts():
+    first = alone()
+    other = replace(alone(), started=replace(first.started, options='{"max_steps": 9}'))
+    groups = cost_groups([first, other], Costing())
+
+    assert [next(iter(group.calls.values())).cached_modelled for group in groups] == [0, 0]
+
+
+def test_a_cache_without_room_finds_nothing():
+    (group,) = cost_groups([spec()], Costing(cache_tokens=0))
+
+    assert {call.cached_modelled for call in group.calls.values()} == {0}
+
+
+def test_ids_of_ones_own_tokenizer_are_taken():
+    asked = []
+
+    def tokenize(messages):
+        asked.append(messages)
+        return approximate(messages)
+
+    (own,) = cost_groups([spec()], Costing(tokenize=tokenize))
+    (other,) = cost_groups([spec()], Costing())
+
+    assert len(asked) == 14
+    assert [call.cached_modelled for call in own.calls.values()] == [
+        call.cached_modelled for call in other.calls.values()
+    ]
+
+
+def test_without_a_profile_a_model_of_unknown_shape_has_no_estimate():
+    (group,) = cost_groups([spec()], Costing())
+
+    assert group.total.sums["flops"].unknown == 7
+
+
+def test_a_model_is_known_by_its_recorded_name():
+    one = alone()
+    models = tuple(replace(facts, provider="local", name="qwen2.5-coder-1.5b") for facts in one.started.models)
+    (group,) = cost_groups([replace(one, started=replace(one.started, models=models))], Costing())
+
+    assert group.total.sums["flops"].exact > 0
+
+
+def test_the_recorded_price_holds():
+    price = Price(Decimal(2), Decimal("0.2"), Decimal(8), date(2026, 1, 1), "made up")
+    (group,) = cost_groups([priced(alone(), price)], Costing())
+
+    assert group.total.sums["usd"].exact == pytest.approx((400 * 2 + 2200 * 0.2 + 80 * 8) / 1e6)
+
+
+def test_a_price_of_ones_own_holds_where_none_was_recorded():
+    own = {"scripted:scripted": (Price(Decimal(1), Decimal(1), Decimal(0), date(2020, 1, 1), "made up"),)}
+    one = alone()
+    models = tuple(replace(facts, price=None) for facts in one.started.models)
+    (group,) = cost_groups([replace(one, started=replace(one.started, models=models))], Costing(prices=own))
+
+    assert group.total.sums["usd"].exact == pytest.approx(2600 / 1e6)
+
+
+def test_a_model_without_a_price_has_no_cost_rather_than_none():
+    one = alone()
+    models = tuple(replace(facts, provider="openai", price=None) for facts in one.started.models)
+    (group,) = cost_groups([replace(one, started=replace(one.started, models=models))], Costing())
+
+    assert (group.total.sums["usd"].unknown, group.total.sums["usd"].known) == (4, 0)
+
+
+def test_tokens_that_nobody_told_are_unknown_unless_they_are_estimated():
+    one = spending(recorded_events())
+    (silent,) = cost_groups([one], Costing())
+    (counted,) = cost_groups([one], Costing(estimate_tokens=True))
+
+    assert (silent.total.sums["input"].unknown, silent.estimated) == (7, 0)
+    assert (counted.total.sums["input"].unknown, counted.estimated) == (0, 7)
+    assert counted.total.sums["uncached_measured"].unknown == 7  # the server's word, and it said none
+
+
+def test_counts_that_a_server_told_are_never_estimated():
+    (group,) = cost_groups([spec()], Costing(estimate_tokens=True))
+
+    assert group.estimated == 0
+
+
+def at_once(one, n):
+    return replace(one, started=replace(one.started, concurrency=n))
+
+
+@pytest.mark.parametrize(("n", "said"), [(37, False), (38, True)])
+def test_past_the_balance_point_the_report_says_so(n, said):
+    groups = cost_groups([at_once(spec(), n)], PAPER)
+
+    assert any("past 37 sequences on H20 Assumption 1 fails" in note for note in notes(groups, PAPER)) == said
+
+
+@pytest.mark.parametrize(("n", "said"), [(8, False), (4, True), (None, True)])
+def test_wall_times_at_another_concurrency_do_not_compare(n, said):
+    groups = cost_groups([at_once(spec(), 8), at_once(alone(), n)], PAPER)
+
+    assert any("only at equal concurrency on the same deployment" in note for note in notes(groups, PAPER)) == said
+
+
+def test_wall_times_on_another_deployment_do_not_compare():
+    other = alone()
+    models = tuple(replace(facts, url="http://elsewhere") for facts in other.started.models)
+    groups = cost_groups([spec(), replace(other, started=replace(other.started, models=models))], PAPER)
+
+    assert any("same deployment" in note for note in notes(groups, PAPER))
+
+
+def test_estimated_tokens_are_said_to_be():
+    costing = Costing(estimate_tokens=True)
+
+    assert "four bytes" in notes(cost_groups([spending(recorded_events())], costing), costing)[0]
+
+
+def test_what_cannot_be_read_is_told():
+    store = MemoryEventStore()
+    episode = asyncio.run(record_shop(store, weak=WEAK_TOLD, strong=STRONG_TOLD)).episode
+    lost = []
+    with Reader(store) as reader:
+        found = read_spendings(reader, [episode], lost)
+
+    assert ([one.episode for one in found], lost) == ([episode], [])
+
+
+def test_a_group_knows_how_many_episodes_ran_at_once():
+    labelled = recorded_events(weak=WEAK_TOLD, strong=STRONG_TOLD, labels=Labels(concurrency=3))
+
+    assert cost_groups([spending(labelled)], Costing())[0].concurrency == {3}
