@@ -21,7 +21,7 @@ from spectrace.cost.prices import Price, cost_micro_usd, price_of
 from spectrace.cost.profiles import HARDWARE, Profile, architecture_of
 from spectrace.cost.radix import RadixCache
 from spectrace.cost.tokens import Tokenize, in_tokens_of, message_ids
-from spectrace.errors import EpisodeNotFound, StoreError
+from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +104,7 @@ def read_spendings(reader: Reader, episodes: Iterable[str], lost: list[Unread]) 
             if newer is not None:
                 raise newer_version(newer)
             made = spending(events)
+            _require_prices(made)
         except EpisodeNotFound:
             raise
         except StoreError as error:
@@ -112,6 +113,15 @@ def read_spendings(reader: Reader, episodes: Iterable[str], lost: list[Unread]) 
         lost += unread(episode, events, expected, told_from=False)
         found.append(made)
     return found
+
+
+def _require_prices(one: Spending) -> None:
+    """Raise StoreError where a recorded price is none: a file from elsewhere may hold anything."""
+    for facts in one.started.models:
+        try:
+            _ = facts.price and Price.from_json(facts.price)
+        except UsageError as error:
+            raise StoreError(f"event 0 of {one.episode} has a price of {facts.name} that is none: {error}") from error
 
 
 def cost_groups(spendings: Iterable[Spending], costing: Costing) -> list[CostGroup]:
@@ -221,7 +231,9 @@ def _call(  # noqa: PLR0913 - what a call's cost is made of
     price: Price | None,
     costing: Costing,
 ) -> Call:
-    cached = None if usage.input is None else in_tokens_of(usage.input, *found)
+    cached = None
+    if usage.input is not None and call.prompt:  # an imported call may have come without its prompt
+        cached = in_tokens_of(usage.input, *found)
     model = _architecture(call.who, facts, costing)
     work = None
     if model is not None and usage.input is not None and cached is not None and usage.output is not None:

@@ -24,6 +24,7 @@ _PHASES = (
     Column("run", rank=7),
     Column("phase"),
     Column("who", rank=4),
+    Column("model", rank=8),
     Column("calls", right=True),
     Column("input", right=True, rank=5),
     Column("uncached", right=True, rank=1),
@@ -145,11 +146,14 @@ def _reference(reader: Reader, given: Sequence[str]) -> list[str]:
 
 
 def _phase_rows(group: CostGroup) -> list[list[console.Cell]]:
-    rows = [
-        [group.made.protocol, group.made.run, (phase, "name"), who, *_cells(cost)]
+    made = group.made
+    models = {"weak": made.weak, "strong": made.strong}
+    both = " + ".join(model for model in models.values() if model is not None)
+    rows: list[list[console.Cell]] = [
+        [made.protocol, made.run, (phase, "name"), who, models.get(who), *_cells(cost)]
         for (phase, who), cost in group.phases.items()
     ]
-    return [*rows, [group.made.protocol, group.made.run, ("all", "strong"), None, *_cells(group.total)]]
+    return [*rows, [made.protocol, made.run, ("all", "strong"), None, both, *_cells(group.total)]]
 
 
 def _cells(cost: PhaseCost) -> list[console.Cell]:

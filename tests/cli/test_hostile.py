@@ -57,6 +57,8 @@ COMMANDS = [
     ["rejections", "--by", "category,tool"],
     ["runs"],
     ["runs", HOSTILE],
+    ["cost", "EP"],
+    ["cost", "EP", "--reference", HOSTILE],
     ["audit", "actions"],
     ["replay", "EP"],
     ["verify", "EP"],

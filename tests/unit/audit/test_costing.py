@@ -210,6 +210,38 @@ def test_what_cannot_be_read_is_told():
     assert ([one.episode for one in found], lost) == ([episode], [])
 
 
+class Overpriced(MemoryEventStore):
+    """Records what no price is, as a file from elsewhere may hold it."""
+
+    wrong = False
+
+    def create(self, episode, started, at):
+        if self.wrong:
+            started = replace(started, models=tuple(replace(facts, price="dear") for facts in started.models))
+        return super().create(episode, started, at)
+
+
+def test_a_price_that_is_none_costs_its_own_episode_only():
+    store = Overpriced()
+    kept = asyncio.run(record_shop(store, weak=WEAK_TOLD, strong=STRONG_TOLD)).episode
+    store.wrong = True
+    broken = asyncio.run(record_shop(store, weak=WEAK_TOLD, strong=STRONG_TOLD)).episode
+    lost = []
+    with Reader(store) as reader:
+        found = read_spendings(reader, [kept, broken], lost)
+
+    assert [one.episode for one in found] == [kept]
+    assert "has a price of scripted that is none" in lost[0].detail
+
+
+def test_a_call_that_came_without_its_prompt_has_no_modelled_tokens():
+    one = spec()
+    bare = replace(one, calls=tuple(replace(call, prompt=()) for call in one.calls), rounds=(), acting=(), apart=())
+    (group,) = cost_groups([bare], PAPER)
+
+    assert (group.total.sums["uncached_modelled"].unknown, group.total.sums["flops"].unknown) == (7, 7)
+
+
 def test_a_group_knows_how_many_episodes_ran_at_once():
     labelled = recorded_events(weak=WEAK_TOLD, strong=STRONG_TOLD, labels=Labels(concurrency=3))
 
