@@ -7,8 +7,6 @@ import urllib.request
 
 import jsonschema
 import pytest
-from live.planted import PLANTED, desk, laid_out
-from live.sglang_server import server
 
 from spectrace.config import open_model
 from spectrace.core.events import EpisodeEnded, GenerateCompleted, GenerateRequested, VerdictGiven
@@ -20,6 +18,8 @@ from spectrace.models.sglang import SGLangClient
 from spectrace.runs.live import record
 from spectrace.runs.replay import replay_episode
 from spectrace.store.memory import MemoryEventStore
+from tests.live.planted import PLANTED, desk, laid_out
+from tests.live.sglang_server import server
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1500)]
 
