@@ -13,6 +13,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from spectrace.core.agentcollab import AgentCollab
@@ -92,9 +93,11 @@ _HASTY: dict[str, tuple[Action, ...]] = {
 _NUMBERED = re.compile(r"^(\d+)\. (\{.*\})(?:  \(.*\))?$", re.MULTILINE)
 
 
-def tasks() -> list[Task]:
+@cache
+def tasks() -> tuple[Task, ...]:
     """Return the four tasks."""
-    return [task for name in TASKS for task in open_shop().tasks() if task.id == name]
+    known = {task.id: task for task in open_shop().tasks()}
+    return tuple(known[name] for name in TASKS)
 
 
 def models() -> dict[str, ScriptedModel]:
