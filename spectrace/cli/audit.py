@@ -6,7 +6,7 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.reading import Unread
-from spectrace.cli import console, document
+from spectrace.cli import console, document, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, json_option, moment, reading
 from spectrace.cli.select import named, require_runs
@@ -35,6 +35,9 @@ _COLUMNS = (
 @click.group()
 def command() -> None:
     """Ask what was done, and on whose authority."""
+
+
+command.add_command(violations.command)
 
 
 @command.command()

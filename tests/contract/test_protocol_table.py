@@ -6,6 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from spectrace.audit.rules import violations
 from spectrace.cli import main
 from spectrace.core.events import ControlPassed, SpeculationMatched
 from spectrace.runs.replay import replay_episode
@@ -32,6 +33,12 @@ def test_every_episode_of_the_table_replays(table):
     replayed = {cell: asyncio.run(replay_episode(log)).result for cell, log in events.items()}
 
     assert replayed == dict.fromkeys(events, "same")
+
+
+def test_no_protocol_breaks_a_rule_of_the_audit(table):
+    _, events = table
+
+    assert [found for log in events.values() for found in violations(log)] == []
 
 
 def test_the_table_has_guesses_that_match_and_control_that_passes(table):
