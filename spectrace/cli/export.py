@@ -13,6 +13,7 @@ from spectrace.cli import console, document
 from spectrace.cli.options import db_option, filter_options, force_option, json_option, output_option, reading
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.interchange.jsonl_export import Exported, export_jsonl
+from spectrace.interchange.openai_chat_export import export_openai
 from spectrace.store.event_store import EventStore
 
 
@@ -32,7 +33,7 @@ class Export(Protocol):
         ...
 
 
-FORMATS: Mapping[str, Export] = MappingProxyType({"jsonl": export_jsonl})
+FORMATS: Mapping[str, Export] = MappingProxyType({"jsonl": export_jsonl, "openai": export_openai})
 """Name -> what writes it."""
 
 
@@ -55,7 +56,7 @@ def command(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Write episodes in another format: jsonl (one record a line, every byte that the chain covers)."""
+    """Write episodes as jsonl (one record a line, every byte of the chain) or openai (chat messages)."""
     with reading(db) as reader, console.progress() as progress:
         names = chosen(reader, episodes, every, filters)
         done = FORMATS[format_](

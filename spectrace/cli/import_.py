@@ -1,8 +1,9 @@
 """`spectrace import`: other programs' recordings, in."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import click
 
@@ -12,7 +13,9 @@ from spectrace.cli.import_jsonl import jsonl
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url, settings_here
 from spectrace.errors import UsageError
-from spectrace.interchange.tau2 import Imported, import_file
+from spectrace.interchange import openai_chat, tau2
+from spectrace.interchange.imported import Imported
+from spectrace.store.event_store import EventStore
 from spectrace.store.filling import filling
 
 _COLUMNS = (Column("episode"), Column("task"), Column("state", flex=30))
@@ -23,45 +26,83 @@ def command() -> None:
     """Import other programs' recordings."""
 
 
-@command.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--project", metavar="NAME", help="File the episodes under this project.")
-@click.option("--name", metavar="NAME", help="Name the import, so that `--run NAME` finds its episodes.")
-@db_option
-@json_option
-@click.pass_context
-def tau2(
-    ctx: click.Context, files: Sequence[str], project: str | None, name: str | None, db: str | None, *, as_json: bool
-) -> None:
-    """Import τ²-bench result files; each simulation becomes an episode that keeps all that the file says."""
-    settings = settings_here()
-    done: list[tuple[str, Imported]] = []
-    refused: list[str] = []
-    with filling(database_url(db, settings)) as store, console.progress() as progress:
-        for file in files:
-            label = Path(file).name
-            try:
-                found = import_file(
-                    file,
-                    store,
-                    project=project or settings.project,
-                    run=name,
-                    progress=lambda n, of, label=label: progress.show("import", f"{label}  {n} of {of}"),  # type: ignore[misc]
-                )
-            except UsageError as error:
-                refused.append(str(error))
-                continue
-            done.extend((file, one) for one in found)
+class Import(Protocol):
+    """Records what a file holds."""
+
+    def __call__(
+        self,
+        path: Path | str,
+        store: EventStore,
+        *,
+        project: str,
+        run: str | None,
+        progress: Callable[[int, int], None],
+    ) -> list[Imported]:
+        """Return what came of each entry; raise UsageError, before anything is recorded, for another file."""
+        ...
+
+
+def _format(name: str, import_file: Import, help_: str) -> None:
+    """Add the command of a format."""
+
+    @command.command(name, help=help_)
+    @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+    @click.option("--project", metavar="NAME", help="File the episodes under this project.")
+    @click.option("--name", metavar="NAME", help="Name the import, so that `--run NAME` finds its episodes.")
+    @db_option
+    @json_option
+    @click.pass_context
+    def import_(
+        ctx: click.Context,
+        files: Sequence[str],
+        project: str | None,
+        name: str | None,
+        db: str | None,
+        *,
+        as_json: bool,
+    ) -> None:
+        settings = settings_here()
+        done: list[tuple[str, Imported]] = []
+        refused: list[str] = []
+        with filling(database_url(db, settings)) as store, console.progress() as progress:
+            for file in files:
+                label = Path(file).name
+                try:
+                    found = import_file(
+                        file,
+                        store,
+                        project=project or settings.project,
+                        run=name,
+                        progress=lambda n, of, label=label: progress.show("import", f"{label}  {n} of {of}"),  # type: ignore[misc]
+                    )
+                except UsageError as error:
+                    refused.append(str(error))
+                    continue
+                done.extend((file, one) for one in found)
+        _tell(done, refused, as_json=as_json)
+        ctx.exit(2 if refused else 0)
+
+
+_format(
+    "tau2",
+    tau2.import_file,
+    "Import τ²-bench result files; each simulation becomes an episode that keeps all that the file says.",
+)
+_format(
+    "openai",
+    openai_chat.import_file,
+    "Import chat messages in OpenAI's format; each dialogue becomes an episode that gives them back as they were.",
+)
+command.add_command(jsonl)
+
+
+def _tell(done: Sequence[tuple[str, Imported]], refused: Sequence[str], *, as_json: bool) -> None:
     if as_json and (done or not refused):
         document.write("import", [_item(file, one) for file, one in done])
     elif done:
         _show([one for _, one in done])
     for reason in refused:
         console.say(f"Error: {reason}", style="error")
-    ctx.exit(2 if refused else 0)
-
-
-command.add_command(jsonl)
 
 
 def _item(file: str, one: Imported) -> dict[str, object]:

@@ -64,8 +64,12 @@ def _respelled(match: re.Match[str]) -> str:
         return ""
     if "\\" not in token:
         return token
-    spelled = json.dumps(json.loads(token), ensure_ascii=False)
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", spelled)
+    return quoted(json.loads(token))
+
+
+def quoted(value: str) -> str:
+    """Return a string's JSON text, without escapes that it does not need."""
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def joined(parts: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ Counterpart of `runs.live.started`: nothing here is ours but the versions. What 
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from spectrace import __version__
 from spectrace.core.digest import task_digest, tools_digest
@@ -14,6 +13,7 @@ from spectrace.core.events import EpisodeStarted, Origin, StartedBy, Versions
 from spectrace.core.prompts import PROTOCOL_REVISION
 from spectrace.core.types import EnvironmentFacts, ModelFacts, Outcome, Task, ToolSpec
 from spectrace.interchange import json_text, losses
+from spectrace.interchange.imported import Filing
 from spectrace.interchange.tau2_events import ends
 from spectrace.interchange.tau2_file import ResultFile, Simulation
 from spectrace.interchange.tau2_messages import Said, microseconds
@@ -25,15 +25,6 @@ _TRUNCATED = frozenset({"max_steps", "too_many_errors", "timeout"})
 """Limits of the harness. Any other reason is a failure of the agent's, the user's or the machine's."""
 _HELD = frozenset({"id", "messages", "reward_info", "seed", "task_id", "trial"})
 """Members of a simulation that events hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filing:
-    """How an entry is filed here, and why it is not a run of its task, if so."""
-
-    project: str
-    run: str | None
-    unfit: str | None
 
 
 def always_lost(file: ResultFile, simulation: Simulation) -> set[str]:

@@ -25,3 +25,11 @@ def test_a_file_is_replaced_only_by_force(line, episode):
 
     assert line("export", "jsonl", episode, "-o", "a.jsonl").exit_code == 2
     assert line("export", "jsonl", episode, "-o", "a.jsonl", "--force").exit_code == 0
+
+
+def test_an_episode_is_told_as_chat_messages_and_what_they_do_not_say_is_said(line, episode, tmp_path):
+    result = line("export", "openai", episode, "-o", "a.json")
+    said = json.loads((tmp_path / "a.json").read_text())["messages"]
+
+    assert (result.exit_code, [one["role"] for one in said][:3]) == (0, ["system", "user", "assistant"])
+    assert "Verdicts" in result.stderr

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.tau2_files import AIRLINE
@@ -58,3 +60,23 @@ def test_a_file_that_is_refused_leaves_no_empty_log(line, tmp_path):
     code = line("import", "tau2", "bad.json").exit_code
 
     assert (code, [path.name for path in tmp_path.iterdir()]) == (2, ["bad.json"])
+
+
+def test_chat_messages_are_imported_and_exported_as_they_were(line, tmp_path):
+    said = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello.", "reasoning": ""}]
+    (tmp_path / "talk.json").write_text(json.dumps(said))
+    (item,) = line.items("import", "openai", "talk.json", "--name", "talks")
+    line("export", "openai", "--run", "talks", "-o", "again.json")
+
+    assert (item["task"], json.loads((tmp_path / "again.json").read_text())) == ("talk", said)
+    assert {one["result"] for one in line.items("verify", "--all")} == {"consistent"}
+
+
+def test_a_file_that_holds_no_messages_is_refused(line, tmp_path):
+    (tmp_path / "talk.json").write_text("{}")
+    refused = line("import", "openai", "talk.json")
+
+    assert (refused.exit_code, "expected chat messages in OpenAI's format" in " ".join(refused.stderr.split())) == (
+        2,
+        True,
+    )

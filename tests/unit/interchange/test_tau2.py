@@ -23,7 +23,7 @@ from spectrace.core.digest import digest
 from spectrace.core.events import EpisodeStarted, GenerateRequested
 from spectrace.core.fold import fold
 from spectrace.errors import UsageError
-from spectrace.interchange.tau2 import episode_id, import_file
+from spectrace.interchange.tau2 import import_file
 from spectrace.store import admin
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
@@ -222,11 +222,6 @@ def test_layout_is_not_recorded_and_everything_else_is(tmp_path, event_store):
     assert first.started.task_digest == second.started.task_digest
     assert first.history.steps[0].action.arguments == '{"b":"ä","a":[1.0,2]}'
     assert (first.history, first.history.steps[0].observation.content) == (second.history, "{ }")
-
-
-def test_the_same_entry_of_another_file_is_another_episode():
-    assert episode_id("sha256:00", "sim-1") == episode_id("sha256:00", "sim-1")
-    assert len({episode_id("sha256:00", "sim-1"), episode_id("sha256:01", "sim-1"), episode_id("sha256:00", "2")}) == 3
 
 
 def test_equal_ids_in_one_file_are_two_episodes(tmp_path):

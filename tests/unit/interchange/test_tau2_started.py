@@ -8,10 +8,11 @@ from tau2_files import BYE, GREETING, HELLO, calls, result, result_file, says, s
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, ModelFacts, Outcome, Task
 from spectrace.interchange import losses
+from spectrace.interchange.imported import Filing
 from spectrace.interchange.tau2_events import transcribe
 from spectrace.interchange.tau2_file import read_result_file
 from spectrace.interchange.tau2_messages import read_messages
-from spectrace.interchange.tau2_started import Filing, always_lost, scene_of, started
+from spectrace.interchange.tau2_started import always_lost, scene_of, started
 
 TEN = 1_748_772_000_000_000
 """2025-06-01 10:00:00 UTC."""

@@ -1,0 +1,93 @@
+"""One entry of a foreign file becomes one episode, once: what all importers share.
+
+An episode's id is made from the file's digest and the entry, so that the same entry of the same file is found again by
+one look-up and never recorded twice.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from spectrace.core.events import EpisodeStarted
+from spectrace.errors import EpisodeNotFound
+from spectrace.store.begun import Arrivals, arrivals
+from spectrace.store.event_store import EpisodeRow, EventStore, Pending
+from spectrace.store.sql import SqlEventStore
+from spectrace.store.transfer import STORED, Arrival
+
+Progress = Callable[[int, int], None]
+"""Told after each entry: how many are done, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of one entry."""
+
+    episode: str
+    losses: tuple[str, ...]
+    task: str = ""
+    unfit: str | None = None
+    skipped: str | None = None
+    """Why nothing was recorded: the episode is there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """How an entry is filed here, and why it is not a run of its task, if so."""
+
+    project: str
+    run: str | None
+    unfit: str | None = None
+
+
+def episode_id(format_: str, file_digest: str, entry: str) -> str:
+    """Return the id of an entry's episode: as long as one drawn at random, and the same every time."""
+    return hashlib.sha256(f"{format_}\n{file_digest}\n{entry}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def record_of(store: EventStore, file: str, entries: int, digest: str) -> Arrivals | None:
+    """Return the administrative log's record of an import, to be begun; a store in memory keeps none."""
+    return arrivals(store, "imported", file, entries, digest=digest) if isinstance(store, SqlEventStore) else None
+
+
+def there_already(store: EventStore, episode: str, entry: str, file: str) -> str | None:
+    """Say that an entry's episode is in the log; None where it is not, or an import was killed as it began it."""
+    row = _row(store, episode)
+    if row is None or _begun(row):
+        return None
+    return f"entry {entry} of {file} is here already, as episode {episode} ({_how(row)})"
+
+
+def write_episode(
+    store: EventStore, episode: str, first: EpisodeStarted, pending: Sequence[Pending], record: Arrivals | None
+) -> None:
+    """Record an entry's episode, which begins when its second event happened, and that it arrived."""
+    if record is not None:
+        record.begin()
+    row = _row(store, episode)
+    # An import killed between the two left event 0 alone, and this is the very episode that it began.
+    writer = store.reopen(episode) if row is not None and _begun(row) else store.create(episode, first, pending[0].at)
+    try:
+        writer.append(pending, durable=True)
+    finally:
+        writer.close()
+    if record is not None:
+        now = store.row(episode)
+        record.add(Arrival(episode, STORED, now.events, now.head, now.ended_at is not None))
+
+
+def _begun(row: EpisodeRow) -> bool:
+    return row.state == "interrupted" and row.events == 1
+
+
+def _how(row: EpisodeRow) -> str:
+    if row.state == "interrupted":
+        return f"cut off after {row.events} events"
+    return "whole" if row.state == "ended" else "being written now"
+
+
+def _row(store: EventStore, episode: str) -> EpisodeRow | None:
+    try:
+        return store.row(episode)
+    except EpisodeNotFound:
+        return None
