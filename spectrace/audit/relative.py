@@ -34,6 +34,18 @@ class InMeasure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Time per committed step in strong steps, accounted as Proposition 2 has it."""
+
+    kappa: float
+    """What a call of the weak model takes."""
+    drafting: float
+    """What the weak model takes for each committed step: kappa and how often it is called."""
+    relative: float
+    """All that the models take: R in time, its line apart, and the drafting. Below 1 the task ends sooner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Relative:
     """R of a group, on the tasks that the reference has too."""
 
@@ -42,6 +54,8 @@ class Relative:
     """By MEASURES."""
     judged: tuple[float, float] | None
     """Judged steps that stood, and drafted steps per review: the p and n of Proposition 1's assumptions, measured."""
+    latency: Latency | None
+    """None where R in time is unknown, or no weak model wrote."""
 
 
 def relative(group: CostGroup, reference: Sequence[CostGroup]) -> Relative | str:
@@ -53,11 +67,22 @@ def relative(group: CostGroup, reference: Sequence[CostGroup]) -> Relative | str
     if not common:
         return "the reference has none of these tasks"
     mine = [one for one in group.spendings if one.task in common]
+    measures = {measure: _in_measure(measure, group, mine, alone, common) for measure in MEASURES}
     return Relative(
         tasks=len(common),
-        measures={measure: _in_measure(measure, group, mine, alone, common) for measure in MEASURES},
+        measures=measures,
         judged=plain_parameters(_task_rounds(mine, None)),
+        latency=_latency(group, mine, measures["seconds"].accounted),
     )
+
+
+def _latency(group: CostGroup, mine: Sequence[Spending], strong: Account | str) -> Latency | None:
+    weak = [asked for one in mine for asked in one.calls if asked.who == "weak"]
+    took = _Ledger("seconds", [group]).cost(weak)
+    if isinstance(strong, str) or took is None or not weak:
+        return None
+    drafting = took / strong.steps / strong.d
+    return Latency(kappa=took / len(weak) / strong.d, drafting=drafting, relative=strong.r + strong.apart + drafting)
 
 
 def _in_measure(

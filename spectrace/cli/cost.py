@@ -189,33 +189,24 @@ def _figure(value: float) -> str:
 def _say_r(found: Sequence[tuple[CostGroup, Relative | str]]) -> None:
     """Write the table of R, or say why there is none."""
     rows: list[list[console.Cell]] = []
-    if len({r for _, r in found if isinstance(r, str)}) == 1 and all(isinstance(r, str) for _, r in found):
-        console.say(f"R is unknown: {found[0][1]}.", style="dim")
-        return
+    reasons: dict[str, dict[str, None]] = {}
     for group, r in found:
         if isinstance(r, str):
-            console.say(f"R of {group.made.protocol} is unknown: {r}.", style="dim")
+            reasons.setdefault(r, {})[group.made.protocol] = None
             continue
         for measure, values in r.measures.items():
             one = cost_items.r_item(values)
             if one["why"] is not None:
-                console.say(f"R of {group.made.protocol} in {_WORDS[measure]} is unknown: {one['why']}.", style="dim")
+                reasons.setdefault(str(one["why"]), {})[f"{group.made.protocol} in {_WORDS[measure]}"] = None
                 continue
             shown = [_ratio(one[name]) for name in ("v_over_d", "rho", "r_accounting", "apart", "r_proposition")]
-            rows.append(
-                [
-                    group.made.protocol,
-                    group.made.run,
-                    _WORDS[measure],
-                    *shown,
-                    *_prediction(one),
-                    _ratio(one["per_task"]),
-                ]
-            )
-    if not rows:
-        return
-    console.line()
-    console.table(_R, rows, "")
+            after = [*shown, *_prediction(one), _ratio(one["per_task"])]
+            rows.append([group.made.protocol, group.made.run, _WORDS[measure], *after])
+    if rows:
+        console.line()
+        console.table(_R, rows, "")
+    for why, where in reasons.items():
+        console.say(f"R is unknown ({', '.join(where)}): {why}.", style="dim")
     for group, r in found:
         if not isinstance(r, str):
             for sentence in cost_items.sentences(r, _WORDS):

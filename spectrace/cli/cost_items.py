@@ -1,6 +1,7 @@
 """The items of `spectrace cost --json`: one a phase, and one for all phases of a group, which has R."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from math import isfinite
 
 from spectrace.audit.costing import CostGroup
@@ -20,18 +21,27 @@ def items(group: CostGroup, r: Relative | str) -> Iterator[dict[str, object]]:
     for (phase, who), cost in group.phases.items():
         yield _item(group, phase, who, cost) | _NO_R
     spendings = group.spendings
+    steps = sum(one.steps for one in spendings)
     yield (
         _item(group, ALL, None, group.total)
         | _r(r)
         | {
             "episodes": len(spendings),
             "tasks": len(group.tasks),
-            "steps": sum(one.steps for one in spendings),
-            "steps_per_episode": sum(one.steps for one in spendings) / len(spendings),
+            "steps": steps,
+            "per_step": _shares(group.total, steps),
+            "per_episode": _shares(group.total, len(spendings)),
+            "steps_per_episode": steps / len(spendings),
             "wall_s_per_episode": sum(one.wall_us for one in spendings) / len(spendings) / 1e6,
             "concurrency": sorted({one for one in group.concurrency if one is not None}),
         }
     )
+
+
+def _shares(total: PhaseCost, parts: int) -> dict[str, float | None]:
+    """Return what falls on each part, where all of it is known."""
+    exact = {measure: total.sums[measure].exact for measure in MEASURES}
+    return {measure: None if sum_ is None or not parts else sum_ / parts for measure, sum_ in exact.items()}
 
 
 _NO_R: dict[str, object] = {"r_accounting": None, "r_proposition": None, "r_predicted": None}
@@ -69,6 +79,7 @@ def _r(r: Relative | str) -> dict[str, object]:
         "r_unknown": None,
         "r": each,
         "r_tasks": r.tasks,
+        "latency": r.latency and asdict(r.latency),
         "p_judged": p,
         "drafted_per_review": n,
     }
@@ -87,8 +98,8 @@ def r_item(values: InMeasure) -> dict[str, object]:
         "why_no_proposition": values.proposition if isinstance(values.proposition, str) else None,
         "why_no_prediction": values.predicted if isinstance(values.predicted, str) else None,
         "d": lines and lines.d,
-        "v_over_d": lines and lines.v_over_d,
-        "rho": lines and lines.rho,
+        "v_over_d": lines.v_over_d if lines and lines.reviews else None,
+        "rho": lines.rho if lines and lines.reviews else None,
         "reviews_per_step": lines and lines.reviews / lines.steps,
         "repairs_per_step": lines and lines.repairs / lines.steps,
         "acting": lines and lines.acting,
@@ -118,6 +129,11 @@ def sentences(r: Relative, words: Mapping[str, str]) -> Iterator[str]:
         yield (
             f"Proposition 1 has p = {formula.p:.3f} and n = {formula.n:.2f}, solved from repairs and reviews: it "
             f"repeats R. Of the judged steps {r.judged[0]:.3f} stood, and {r.judged[1]:.2f} were drafted for a review."
+        )
+    if r.latency is not None:
+        yield (
+            f"a weak call takes {r.latency.kappa:.3f} strong steps (kappa), drafting {r.latency.drafting:.3f} for each "
+            f"committed step: all models together take {r.latency.relative:.3f} of the strong one's time alone."
         )
     left_out = max(one.left_out for one in r.measures.values())
     if left_out:

@@ -82,6 +82,19 @@ def test_per_task_compares_all_strong_calls():
     assert r_of([spec()], alone()).measures["seconds"].per_task == pytest.approx(6 / 8)
 
 
+def test_latency_is_what_all_models_take():
+    found = r_of([spec()], alone()).latency
+
+    assert (found.kappa, found.drafting) == (pytest.approx(0.2 / 2), pytest.approx(4 * 0.2 / 4 / 2))
+    assert found.relative == pytest.approx((6 + 4 * 0.2) / 4 / 2)
+
+
+def test_the_strong_model_alone_has_no_drafting():
+    one = alone()
+
+    assert r_of([one], one).latency is None
+
+
 def test_trials_of_a_task_count_as_their_mean():
     found = r_of([spec(), spec(), spec()], alone(), alone())
 

@@ -46,6 +46,28 @@ def test_an_unknown_r_has_its_reason(found):
     assert (last["r_accounting"], last["r_unknown"]) == (None, "no reference was named")
 
 
+def test_costs_are_told_per_step_and_per_episode(found):
+    last = list(items(*found))[-1]
+
+    assert (last["per_step"]["seconds"], last["per_episode"]["seconds"]) == (
+        pytest.approx(6.8 / 4),
+        pytest.approx(6.8),
+    )
+
+
+def test_the_time_of_all_models_is_told(found):
+    assert any("all models together take 0.850" in sentence for sentence in sentences(found[1], WORDS))
+
+
+def test_a_group_without_reviews_has_no_v(found):
+    costing = Costing(profile=load_profile("paper"))
+    alone = cost_groups([spending(recorded_events(weak=WEAK_TOLD, strong=ALONE_TOLD, protocol=StrongOnly()))], costing)
+
+    one = r_item(relative(alone[0], alone).measures["flops"])
+
+    assert (one["v_over_d"], one["rho"], one["r_accounting"]) == (None, None, pytest.approx(1))
+
+
 def test_where_a_value_is_null_there_is_a_reason(found):
     for measure, values in found[1].measures.items():
         one = r_item(values)
