@@ -3,7 +3,7 @@
 The dialogues (`tests/dialogues`, `tests/unit/core/test_specagent.py`) play each one; random episodes must come to all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from spectrace.core.events import (
@@ -78,11 +78,13 @@ def _corrective_after(decision: str | None, **options: object) -> Taken:
     return _segment(taken, **options)
 
 
-def _ended(status: str, reason: str) -> Taken:
+def ended(status: str, reason: str) -> Taken:
+    """End the episode so."""
     return lambda played: (played.recorded.outcome.status, played.recorded.outcome.reason) == (status, reason)
 
 
-def _told(kind: type, **fields: object) -> Taken:
+def told(kind: type, **fields: object) -> Taken:
+    """Record an event of that kind with these values."""
     return lambda played: any(
         all(getattr(event.body, name) == value for name, value in fields.items()) for event in played.all(kind)
     )
@@ -128,10 +130,10 @@ BRANCHES: dict[str, Taken] = {
     "fused, and unreadable": _fused_unusable("the replacement is no action"),
     "fused, and null": _corrective_after("reject", fused=True),
     "fused=false": _corrective_after("reject", fused=False),
-    "a corrective turn of several calls with an error in the middle": _told(
+    "a corrective turn of several calls with an error in the middle": told(
         StepsDiscarded, reason="after_error", repair=True
     ),
-    "no repair": _ended("failed", "no_repair"),
+    "no repair": ended("failed", "no_repair"),
     "a verdict is asked for again": _again_and_readable("reviewer"),
     "an unusable verdict, twice": _corrective_after("unusable"),
     "a draft is asked for again": _again_and_readable("drafter"),
@@ -141,13 +143,13 @@ BRANCHES: dict[str, Taken] = {
     "finish=free": _closed("finish", finish="free"),
     "stalled": _closed("stalled"),
     "stall=ignore": _repeats,
-    "budget: steps": _ended("truncated", "max_steps"),
-    "budget: strong calls": _ended("truncated", "max_strong_calls"),
-    "budget: tokens": _ended("truncated", "max_tokens"),
-    "budget: cost": _ended("truncated", "max_cost_usd"),
-    "budget: wall time": _ended("truncated", "max_wall_s"),
-    "the drafter's prompt does not fit": _ended("truncated", "context_drafter"),
-    "the reviewer's prompt does not fit": _ended("truncated", "context_reviewer"),
+    "budget: steps": ended("truncated", "max_steps"),
+    "budget: strong calls": ended("truncated", "max_strong_calls"),
+    "budget: tokens": ended("truncated", "max_tokens"),
+    "budget: cost": ended("truncated", "max_cost_usd"),
+    "budget: wall time": ended("truncated", "max_wall_s"),
+    "the drafter's prompt does not fit": ended("truncated", "context_drafter"),
+    "the reviewer's prompt does not fit": ended("truncated", "context_reviewer"),
     "parallel calls with a write inside": _dropped("held"),
     "parallel calls with a look-up that changed the state": _dropped("effect_observed"),
     "review=every": _segment(lambda s: s.reason == "k_reads" and s.verdict is not None, review="every"),
@@ -155,19 +157,19 @@ BRANCHES: dict[str, Taken] = {
         _segment(lambda s: s.reason == "k_reads" and s.verdict is not None, review="held")(played)
         and played.options["max_unreviewed"] is not None
     ),
-    "a drafted look-up changed the state": _told(EffectObserved, authority="unreviewed"),
+    "a drafted look-up changed the state": told(EffectObserved, authority="unreviewed"),
     "a repair's look-up changed the state": lambda played: any(
         event.body.authority.startswith("repair:") for event in played.all(EffectObserved)
     ),
     "the state moved": lambda played: bool(played.all(StateMoved)),
-    "an indeterminate write": _told(ActFailed, effect="write", outcome="indeterminate"),
-    "a look-up without an answer": _told(ActFailed, effect="read"),
+    "an indeterminate write": told(ActFailed, effect="write", outcome="indeterminate"),
+    "a look-up without an answer": told(ActFailed, effect="read"),
     "never sent": lambda played: any(event.body.objection for event in played.all(StepDrafted)),
-    "the user's model fails": _ended("failed", "model_user_unreachable"),
-    "the weak model fails": _ended("failed", "model_weak_unreachable"),
-    "the strong model fails": _ended("failed", "model_strong_unreachable"),
-    "steps that nobody will judge": _told(StepsDiscarded, reason="budget"),
-    "the environment ends the episode": _ended("completed", "environment_done"),
+    "the user's model fails": ended("failed", "model_user_unreachable"),
+    "the weak model fails": ended("failed", "model_weak_unreachable"),
+    "the strong model fails": ended("failed", "model_strong_unreachable"),
+    "steps that nobody will judge": told(StepsDiscarded, reason="budget"),
+    "the environment ends the episode": ended("completed", "environment_done"),
     "acceptance=exact: all equal": _segment(lambda s: _decided(s) == "accept", acceptance="exact"),
     "acceptance=exact: another step": _segment(lambda s: _decided(s) == "reject", acceptance="exact"),
     "acceptance=exact: unreadable": _segment(lambda s: _decided(s) == "unusable", acceptance="exact"),
@@ -185,6 +187,6 @@ BRANCHES: dict[str, Taken] = {
 """The dialogue list of the issue, and the options that came later."""
 
 
-def taken(played: Played) -> Iterator[str]:
+def taken(branches: Mapping[str, Taken], played: Played) -> Iterator[str]:
     """Return the branches that an episode took."""
-    return (name for name, is_taken in BRANCHES.items() if is_taken(played))
+    return (name for name, is_taken in branches.items() if is_taken(played))

@@ -64,22 +64,18 @@ def what_changed_the_state_is_the_committed_writes_and_the_indeterminate_ones(pl
 
 
 def what_ran_and_was_not_committed_is_the_discarded_reads(played: Played) -> None:
-    """(c) They left the state as it was, by the log and by the world's own word."""
-    acts = _acts(played)
+    """(c) They left the state as it was, by the log and by the world's own word. What is indeterminate is neither."""
     steps = list(_steps(played))
-    committed = {folded.step.position for folded in steps if folded.fate == "committed"}
+    settled = {folded.step.position for folded in steps if folded.fate == "committed"} | _unknown(played)
     discarded = {folded.step.position for folded in steps if folded.fate == "discarded" and folded.act is not None}
-    ran = {act.position for act in acts}
     answers = {event.body.position: event.body for event in (*played.all(ActCompleted), *played.all(ActFailed))}
-    undone = [
-        (act, called) for act, called in zip(acts, played.world.calls, strict=True) if act.position not in committed
-    ]
 
-    assert ran - committed == discarded
-    for act, called in undone:
-        answer = answers[act.position]
-        assert (act.effect, called.before) == (Effect.READ, called.after)
-        assert isinstance(answer, ActFailed) or answer.fingerprint_before == answer.fingerprint_after
+    assert {act.position for act in _acts(played)} - settled == discarded
+    for act, called in zip(_acts(played), played.world.calls, strict=True):
+        if act.position not in settled:
+            answer = answers[act.position]
+            assert (act.effect, called.before) == (Effect.READ, called.after)
+            assert isinstance(answer, ActFailed) or answer.fingerprint_before == answer.fingerprint_after
 
 
 def no_later_prompt_speaks_of_discarded_steps(played: Played) -> None:
@@ -151,7 +147,7 @@ def the_totals_are_counted_alike_by_everybody(played: Played) -> None:
         "rejections": sum(event.body.outcome == "reject" for event in played.all(VerdictGiven)),
         "unusable": sum(event.body.outcome == "unusable" for event in played.all(VerdictGiven)),
         "steps": _step_count(played.events),
-        "discarded": sum(folded.fate == "discarded" for folded in _steps(played)),
+        "discarded": sum(event.body.end - event.body.start + 1 for event in played.all(StepsDiscarded)),
     }
 
     assert played.episode.ended is not None
@@ -160,14 +156,18 @@ def the_totals_are_counted_alike_by_everybody(played: Played) -> None:
 
 
 def no_budget_is_exceeded_by_more_than_one_call(played: Played) -> None:
-    """Each is checked before every call of a model: what was used before the last one is under the limit."""
+    """Each is checked before every call of a model: what was used before the last one is under the limit.
+
+    Branches that run side by side each count what they use themselves on top of what was used before them.
+    """
     limits = {name: value for name, value in played.options.items() if name.startswith("max_") and value is not None}
     for event in played.all(GenerateRequested):
         if event.body.who not in _BY_MODELS:
             continue
-        before = played.events[: event.seq]
-        answered = [e.body for e in before if isinstance(e.body, GenerateCompleted)]
-        asked = [e.body for e in before if isinstance(e.body, GenerateRequested)]
+        joined = max(other.seq for other in played.events[: event.seq] if other.lane == "" or not event.lane)
+        before = [other for other in played.events[: event.seq] if other.seq <= joined or other.lane == event.lane]
+        answered = [other.body for other in before if isinstance(other.body, GenerateCompleted)]
+        asked = [other.body for other in before if isinstance(other.body, GenerateRequested)]
         used = {
             "max_steps": _steps_taken(before),
             "max_strong_calls": sum(body.who == "strong" for body in asked),
@@ -180,11 +180,10 @@ def an_episode_ends_once_and_last(played: Played) -> None:
     """With the outcome that the run returned; no step is left open, unless nobody knows whether it happened."""
     ends = played.all(EpisodeEnded)
     outcome = played.recorded.outcome
-    unknown = {event.body.position for event in played.all(ActFailed) if event.body.outcome == "indeterminate"}
 
     assert [event.seq for event in ends] == [played.events[-1].seq]
     assert (ends[0].body.outcome, ends[0].body.reason) == (outcome.status, outcome.reason)
-    assert {folded.step.position for folded in _steps(played) if folded.fate == "open"} <= unknown
+    assert {folded.step.position for folded in _steps(played) if folded.fate == "open"} <= _unknown(played)
 
 
 def each_reviewed_prompt_can_be_made_again_from_the_events(played: Played) -> None:
@@ -219,9 +218,16 @@ def _acts(played: Played) -> list[ActRequested]:
     return [event.body for event in played.all(ActRequested)]
 
 
+def _unknown(played: Played) -> set[str]:
+    """Return where something was asked for of which nobody knows whether it happened: no answer, and no look-up."""
+    answered = {event.body.position for event in played.all(ActCompleted)}
+    return {act.position for act in _acts(played) if act.effect != Effect.READ} - answered
+
+
 def _steps(played: Played) -> Iterator[FoldedStep]:
     for segment in played.episode.segments:
         yield from segment.steps
+        yield from segment.guesses
         if segment.repair is not None:
             yield from segment.repair.steps
 
@@ -229,7 +235,7 @@ def _steps(played: Played) -> Iterator[FoldedStep]:
 def _discarded(played: Played, body: StepsDiscarded) -> list[FoldedStep]:
     segment = played.episode.segment(body.segment)
     steps = segment.repair.steps if body.repair and segment.repair is not None else segment.steps
-    return steps[body.start - 1 : body.end]
+    return (segment.guesses if body.reason == "speculation_lost" else steps)[body.start - 1 : body.end]
 
 
 def _words(text: str) -> set[str]:

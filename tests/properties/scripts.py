@@ -50,6 +50,10 @@ class Script:
     """How the world answers, call by call, over and over."""
     objections: tuple[str, ...] = ("none",)
     """What the environment's own check says: none, objects, crashes."""
+    judgements: tuple[str, ...] = ()
+    """What a model says of its own progress (agentcollab): progress, stagnation, one of UNUSABLE or of FAILURES."""
+    plan: tuple[str, ...] = ()
+    """The plan before everything (agentcollab): plan, one of UNUSABLE or of FAILURES."""
     native: tuple[bool, bool] = (False, False)
     """Whether the weak and the strong model write native calls."""
     fingerprints: bool = True
@@ -86,6 +90,8 @@ def scripts(draw: st.DrawFn) -> Script:
         verdicts=draw(_some(_JUDGED, 1, 6)),
         user=draw(_some(_moves("says", rarely=("unreachable",)), 1, 3)),
         moods=draw(_some(_moves("ok", rarely=MOODS), 1, 8)),
+        judgements=draw(_some(_moves("progress", "stagnation", rarely=(*UNUSABLE, "context")), 1, 4)),
+        plan=draw(_some(_moves("plan", rarely=(*UNUSABLE, "max_wall_s")), 0, 2)),
         objections=draw(_some(_moves("none", "none", "objects", rarely=("crashes",)), 1, 3)),
         native=draw(st.sampled_from(((False, False), (True, True), (True, False)))),
         fingerprints=draw(st.sampled_from((True, True, True, False))),
@@ -179,6 +185,12 @@ BUDGETS: Mapping[str, tuple[object, ...]] = {
     "max_tokens": (None, None, None, None, 100),
 }
 """Limits that every protocol has; small enough for a test's episodes."""
+
+
+GUESSING: Mapping[str, tuple[object, ...]] = {"guesses": (1, 2, 3)}
+"""Options of speculative-actions."""
+COLLABORATING: Mapping[str, tuple[object, ...]] = {"k": (6, 1, 2, 3), "offset": (-1, 0)}
+"""Options of agentcollab."""
 
 
 def options(*of: Mapping[str, tuple[object, ...]]) -> st.SearchStrategy[dict[str, object]]:

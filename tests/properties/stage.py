@@ -8,7 +8,15 @@ import json
 from dataclasses import dataclass, field
 from itertools import count
 
-from spectrace.core.events import Body, GenerateRequested, SegmentCommitted, StepDrafted, StepsDiscarded
+from spectrace.core.events import (
+    Body,
+    GenerateRequested,
+    SegmentCommitted,
+    SpeculationMatched,
+    StepDrafted,
+    StepsDiscarded,
+    StepSpeculated,
+)
 from spectrace.core.types import Action, Call, Completion, Finish, Message, ModelRequest, Reply, ToolCall, Usage
 from spectrace.errors import ModelFailed
 from tests.playbook import accept, reject, written
@@ -37,6 +45,8 @@ _BATCHES = {
     "reads_and_unknown": ("read", "unknown_tool", "read"),
     "reads_and_lie": ("read", "lie", "read"),
 }
+_RIGHT_GUESSES = {"read", "reads", "write", "reads_and_write"}
+"""Moves of the weak model that, where it guesses, become the strong model's own next one."""
 _TOOLS = {"read": "look", "again": "look", "external": "search", "lie": "lie", "write": "change"}
 
 
@@ -50,6 +60,12 @@ class Stage:
     """Who -> the question in hand."""
     drafted: list[tuple[int, Action]] = field(default_factory=list)
     """(segment, action) of the steps that are neither committed nor discarded: those that a review is about."""
+    messages: list[tuple[Action, ...] | str] = field(default_factory=list)
+    """What the strong model writes where it acts, made as far ahead as somebody looked."""
+    acted: int = 0
+    """How many of these it has written."""
+    ahead: int = 0
+    """Guesses that are neither taken nor lost."""
     words: "count[int]" = field(default_factory=lambda: count(1))
     judged: Judged = field(default_factory=lambda: Judged("accept"))
     """The review in hand: exact and scored ones take several calls."""
@@ -58,6 +74,7 @@ class Stage:
     def __post_init__(self) -> None:
         self._weak, self._strong = iter(self.script.weak), iter(self.script.strong)
         self._verdicts, self._user = iter(self.script.verdicts), iter(self.script.user)
+        self._judgements, self._plan = iter(self.script.judgements), iter(self.script.plan)
 
     def watch(self, episode: str, seq: int, body: Body) -> None:
         match body:
@@ -65,18 +82,42 @@ class Stage:
                 self.asked[body.who] = body
             case StepDrafted():
                 self.drafted.append((body.segment, body.action))
+            case StepSpeculated():
+                self.ahead += 1
+            case SpeculationMatched():
+                self.ahead -= 1
+            case StepsDiscarded(reason="speculation_lost"):
+                self.ahead = 0
             case SegmentCommitted(segment=segment) | StepsDiscarded(segment=segment, repair=False):
                 self.drafted = [one for one in self.drafted if one[0] != segment]
             case _:
                 pass
 
     def weak(self, request: ModelRequest) -> Completion:
-        return self._acts(next(self._weak, "finish"), native=self.script.native[0])
+        position = self.asked["weak"].position
+        if position.endswith(".j"):
+            return self._judges_itself()
+        move = next(self._weak, "finish")
+        if ".g" in position and move in _RIGHT_GUESSES:
+            expected = self._message(max(self.acted - 1, 0) + self.ahead)
+            if not isinstance(expected, str):
+                return self._writes(expected[:1], native=self.script.native[0])
+        return self._acts(move, native=self.script.native[0])
 
     def strong(self, request: ModelRequest) -> Completion:
         asked = self.asked["strong"]
+        if asked.position.endswith(".j"):
+            return self._judges_itself()
+        if asked.position.endswith(".p"):
+            move = next(self._plan, "plan")
+            return self._says(move, _UNUSABLE.get(move, json.dumps({"plan": "look, then change"})))
         if asked.role != "reviewer":
-            return self._acts(next(self._strong, "finish"), native=self.script.native[1])
+            message = self._message(self.acted)
+            self.acted += 1
+            native = self.script.native[1]
+            return (
+                self._acts(message, native=native) if isinstance(message, str) else self._writes(message, native=native)
+            )
         if request.scoring is not None and request.scoring.rejected is not None:  # the same review goes on
             return _completion(Message("assistant", json.dumps(self._explained())))
         segment, exact, number = asked.position.partition(".v")
@@ -92,6 +133,19 @@ class Stage:
 
     def user(self, request: ModelRequest) -> Completion:
         return self._says(next(self._user, "says"), "go on")
+
+    def _message(self, number: int) -> tuple[Action, ...] | str:
+        """Return the strong model's message of that number: its actions, or the move that makes none."""
+        while len(self.messages) <= number:
+            move = next(self._strong, "finish")
+            broken = move in _UNUSABLE or move in FAILURES
+            self.messages.append(move if broken else tuple(self._action(name) for name in _BATCHES.get(move, (move,))))
+        return self.messages[number]
+
+    def _judges_itself(self) -> Completion:
+        move = next(self._judgements, "progress")
+        judged = json.dumps({"progress": move == "progress", "reason": f"because thing{next(self.words)}"})
+        return self._says(move, _UNUSABLE.get(move, judged))
 
     def _acts(self, move: str, *, native: bool) -> Completion:
         if move in _UNUSABLE or move in FAILURES:

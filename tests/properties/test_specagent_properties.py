@@ -1,61 +1,36 @@
 """SpecAgent under random models, a random world and random options: what always holds, and that everything happens."""
 
-from collections.abc import Callable
-
 import pytest
-from hypothesis import Phase, event, example, given, settings
 
+from spectrace.audit.integrity import verify_episode
 from spectrace.core.specagent import SpecAgent
-from tests.properties.branches import BRANCHES, taken
+from spectrace.store.sql import open_store
+from tests.properties.branches import BRANCHES
 from tests.properties.claims import HOLDS
+from tests.properties.exploring import not_reached
 from tests.properties.played import play
 from tests.properties.rehearsed import REHEARSED
-from tests.properties.scripts import BUDGETS, OPTIONS, Script, options, scripts
-
-QUICK = settings(max_examples=60, derandomize=True, database=None)
-THOROUGH = settings(max_examples=1500, derandomize=True, database=None)
-RANDOM = given(scripts(), options(OPTIONS, BUDGETS))
-
-
-def check(script: Script, chosen: dict[str, object], reached: set[str]) -> None:
-    """Play one episode and let every claim judge it; note which branches it took."""
-    played = play(script, SpecAgent, chosen)
-    for name in taken(played):
-        event(name)
-        reached.add(name)
-    for holds in HOLDS:
-        holds(played)
-
-
-def rehearsed(test: Callable[..., None]) -> Callable[..., None]:
-    for script, chosen in REHEARSED:
-        test = example(script, chosen)(test)
-    return test
+from tests.properties.scripts import OPTIONS
 
 
 def test_what_always_holds_holds_on_every_branch():
-    reached: set[str] = set()
-
-    @QUICK
-    @rehearsed
-    @RANDOM
-    def explore(script, chosen):
-        check(script, chosen, reached)
-
-    explore()
-
-    assert sorted(set(BRANCHES) - reached) == []
+    assert not_reached(SpecAgent, BRANCHES, OPTIONS, 40, REHEARSED) == []
 
 
 @pytest.mark.slow
 def test_random_episodes_alone_come_to_every_branch():
-    reached: set[str] = set()
+    assert not_reached(SpecAgent, BRANCHES, OPTIONS, 1500) == []
 
-    @settings(THOROUGH, phases=[phase for phase in Phase if phase is not Phase.explicit])
-    @RANDOM
-    def explore(script, chosen):
-        check(script, chosen, reached)
 
-    explore()
+@pytest.mark.slow
+def test_what_always_holds_holds_in_a_database_and_the_chain_is_whole(tmp_path):
+    store = open_store(f"sqlite:///{tmp_path / 'log.db'}")
+    results = set()
+    for script, chosen in REHEARSED:
+        played = play(script, SpecAgent, chosen, store)
+        for holds in HOLDS:
+            holds(played)
+        results.add(verify_episode(store, played.recorded.episode).result)
+    store.close()
 
-    assert sorted(set(BRANCHES) - reached) == []
+    assert results == {"consistent"}
