@@ -189,24 +189,26 @@ def _figure(value: float) -> str:
 def _say_r(found: Sequence[tuple[CostGroup, Relative | str]]) -> None:
     """Write the table of R, or say why there is none."""
     rows: list[list[console.Cell]] = []
-    reasons: dict[str, dict[str, None]] = {}
+    reasons: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
     for group, r in found:
-        if isinstance(r, str):
-            reasons.setdefault(r, {})[group.made.protocol] = None
-            continue
-        for measure, values in r.measures.items():
+        missing: dict[str, tuple[str, ...]] = {r: ()} if isinstance(r, str) else {}
+        for measure, values in () if isinstance(r, str) else r.measures.items():
             one = cost_items.r_item(values)
             if one["why"] is not None:
-                reasons.setdefault(str(one["why"]), {})[f"{group.made.protocol} in {_WORDS[measure]}"] = None
+                why = str(one["why"])
+                missing[why] = (*missing.get(why, ()), _WORDS[measure])
                 continue
             shown = [_ratio(one[name]) for name in ("v_over_d", "rho", "r_accounting", "apart", "r_proposition")]
             after = [*shown, *_prediction(one), _ratio(one["per_task"])]
             rows.append([group.made.protocol, group.made.run, _WORDS[measure], *after])
+        for why, words in missing.items():
+            reasons.setdefault((why, words), {})[group.made.protocol] = None
     if rows:
         console.line()
         console.table(_R, rows, "")
-    for why, where in reasons.items():
-        console.say(f"R is unknown ({', '.join(where)}): {why}.", style="dim")
+    for (why, words), protocols in reasons.items():
+        measures = f" in {', '.join(words)}" if words else ""
+        console.say(f"R{measures} is unknown ({', '.join(protocols)}): {why}.", style="dim")
     for group, r in found:
         if not isinstance(r, str):
             for sentence in cost_items.sentences(r, _WORDS):

@@ -67,7 +67,7 @@ def test_people_get_a_table_of_phases_and_one_of_r(log):
     titles = [row.split() for row in result.stdout.splitlines() if row.startswith("protocol")]
 
     assert [row[:3] for row in titles] == [["protocol", "run", "phase"], ["protocol", "run", "in"]]
-    assert "R is unknown (specagent in money): a strong step of the reference costs nothing" in result.stderr
+    assert "R in money is unknown (specagent): a strong step of the reference costs nothing" in result.stderr
 
 
 def test_a_range_is_shown_where_experts_were_chosen(log):
