@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from spectrace.core.agentcollab import AgentCollab
     from spectrace.core.baselines import StrongOnly, WeakOnly
     from spectrace.core.prompts import Prompts
     from spectrace.core.specagent import SpecAgent
+    from spectrace.core.speculative_actions import SpeculativeActions
     from spectrace.environments.functions import FunctionEnvironment as Environment
     from spectrace.environments.functions import Task, tool
     from spectrace.library import replay, reverify, run
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
     from spectrace.store.sql import open_store
 
 _HOMES = {
+    "AgentCollab": ("spectrace.core.agentcollab", "AgentCollab"),
     "Environment": ("spectrace.environments.functions", "FunctionEnvironment"),
     "Prompts": ("spectrace.core.prompts", "Prompts"),
     "ScriptedModel": ("spectrace.models.scripted", "ScriptedModel"),
     "SpecAgent": ("spectrace.core.specagent", "SpecAgent"),
+    "SpeculativeActions": ("spectrace.core.speculative_actions", "SpeculativeActions"),
     "StrongOnly": ("spectrace.core.baselines", "StrongOnly"),
     "Task": ("spectrace.environments.functions", "Task"),
     "WeakOnly": ("spectrace.core.baselines", "WeakOnly"),
@@ -34,10 +38,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgentCollab",
     "Environment",
     "Prompts",
     "ScriptedModel",
     "SpecAgent",
+    "SpeculativeActions",
     "StrongOnly",
     "Task",
     "WeakOnly",

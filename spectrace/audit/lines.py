@@ -138,7 +138,8 @@ def _fact(body: object) -> str:
         case SegmentCommitted(segment=segment, start=start, end=end, reviewed=reviewed):
             return f"segment {segment}: {_range(start, end)} committed, reviewed: {reviewed}"
         case StepsDiscarded(segment=segment, start=start, end=end, reason=reason):
-            return f"segment {segment}: {_range(start, end)} discarded, {reason}"
+            what = "guess" if reason == "speculation_lost" else "step"
+            return f"segment {segment}: {_range(start, end, what)} discarded, {reason}"
         case ReplyUnusable(role=role, cause=cause, next=next_):
             return f"{role}: {cause}; {next_}"
         case RepairMade(kind=kind, actions=actions):
@@ -176,8 +177,8 @@ def _rival(body: object) -> str:
             return record_text(body)
 
 
-def _range(start: int, end: int) -> str:
-    return f"step {start}" if start == end else f"steps {start} to {end}"
+def _range(start: int, end: int, what: str = "step") -> str:
+    return f"{what} {start}" if start == end else f"{what}{'es' if what.endswith('s') else 's'} {start} to {end}"
 
 
 def _verdict(body: VerdictGiven) -> str:

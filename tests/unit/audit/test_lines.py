@@ -10,6 +10,7 @@ from spectrace.core.events import (
     ProgressJudged,
     ReplyUnusable,
     SpeculationMatched,
+    StepsDiscarded,
     StepSpeculated,
     Unknown,
 )
@@ -43,6 +44,10 @@ def test_no_event_of_the_vocabulary_is_left_without_words():
 
 CALL = Call("find_order", '{"id": "W2"}')
 RIVALS = [
+    (
+        StepsDiscarded(segment=1, start=1, end=2, reason="speculation_lost"),
+        "segment 1: guesses 1 to 2 discarded, speculation_lost",
+    ),
     (
         StepSpeculated(
             effect="read",

@@ -70,8 +70,9 @@ def test_a_guess_that_could_not_be_sent_is_not_launched(action):
     assert played.acts == []
 
 
-def test_a_weak_model_that_fails_costs_its_guess_and_no_more():
-    played = begun().lane(1).fails("timeout").says("strong", look()).observes()
+@pytest.mark.parametrize("kind", ["timeout", "context", "budget"])
+def test_a_weak_model_that_fails_costs_its_guess_and_no_more(kind):
+    played = begun().lane(1).fails(kind).says("strong", look()).observes()
 
     assert played.told(StepSpeculated) == []
     assert (played.authorities, played.outcome) == ([("s1.1", "actor")], None)
@@ -84,11 +85,25 @@ def test_a_weak_model_that_cannot_be_read_twice_costs_its_guess_and_no_more():
     assert (played.authorities, played.outcome) == ([("s1.1", "actor")], None)
 
 
-def test_a_strong_model_that_fails_ends_the_episode_and_the_guess_is_lost():
-    played = begun().fails("server").lane(1).says("weak", look()).observes()
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [
+        ("server", Outcome("failed", "model_strong_server")),
+        ("context", Outcome("truncated", "context_reviewer", reward="0.0")),
+        ("budget", Outcome("truncated", "max_cost_usd", reward="0.0")),
+    ],
+)
+def test_a_strong_model_that_fails_ends_the_episode_and_the_guess_is_lost(kind, outcome):
+    played = begun().fails(kind, "max_cost_usd").lane(1).says("weak", look()).observes()
 
-    assert played.outcome == Outcome("failed", "model_strong_server")
+    assert played.outcome == outcome
     assert lost(played) == [(1, 1, 1)]
+
+
+def test_a_guess_that_changed_the_state_stands_though_the_strong_model_failed():
+    played = begun().fails("server").lane(1).says("weak", look()).observes(after="f1")
+
+    assert (played.outcome, lost(played)) == (Outcome("failed", "model_strong_server"), [])
 
 
 def test_a_strong_model_that_cannot_be_read_twice_ends_the_episode():

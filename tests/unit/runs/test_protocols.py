@@ -2,7 +2,9 @@
 
 import pytest
 
+from spectrace.core.agentcollab import AgentCollab
 from spectrace.core.specagent import SpecAgent
+from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.errors import UsageError
 from spectrace.runs.protocols import PROTOCOLS, protocol_of
 
@@ -10,6 +12,11 @@ from spectrace.runs.protocols import PROTOCOLS, protocol_of
 def test_every_protocol_is_found_under_its_name():
     assert {name: kind.NAME for name, kind in PROTOCOLS.items()} == {name: name for name in PROTOCOLS}
     assert protocol_of("specagent", {"k": 3, "fused": False}) == SpecAgent(k=3, fused=False)
+
+
+def test_the_rivals_have_options_of_their_own():
+    assert protocol_of("speculative-actions", {"guesses": 3}) == SpeculativeActions(guesses=3)
+    assert protocol_of("agentcollab", {"k": 4, "offset": 0}) == AgentCollab(k=4, offset=0)
 
 
 def test_an_unknown_protocol_or_option_names_the_known_ones():
