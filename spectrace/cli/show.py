@@ -162,6 +162,8 @@ def _style(one: EventLine) -> str:
     match one.type:
         case "verdict.given":
             return "good" if one.outcome == "accept" else "bad"
+        case "progress.judged":
+            return "good" if one.outcome == "progress" else "bad"
         case "action.held":
             return "held"
         case "act.requested" if one.effect == "write":

@@ -27,6 +27,7 @@ def tell(episode: Episode, items: Sequence[WhyItem]) -> None:
             else "Nothing was reviewed in this episode."
         )
         line((f"Nothing was rejected. {said}", "good"))
+        _rival(episode)
         return
     for one in items:
         _item(one)
@@ -45,6 +46,18 @@ def _opening(episode: Episode) -> None:
             (parent, "name"),
             f": `spectrace why {parent}` tells the drafts.",
         )
+
+
+def _rival(episode: Episode) -> None:
+    """Tell what another protocol decides instead of verdicts: whose guesses were taken, who drove."""
+    guesses = [guess for segment in episode.segments for guess in segment.guesses]
+    if guesses:
+        taken = sum(guess.fate == "committed" for guess in guesses)
+        vain = sum(guess.fate != "committed" and guess.act is not None for guess in guesses)
+        line(f"{counted(len(guesses), 'step')} guessed ahead: {taken} taken, {vain} had run in vain.")
+    for one in episode.handed:
+        span = "" if one.steps is None else f" for {counted(one.steps, 'step')}"
+        line(f"From segment {one.segment} on the {one.to} model drove{span}: ", (one.reason, "strong"))
 
 
 def _request(episode: Episode) -> str:

@@ -10,6 +10,7 @@ from spectrace.core.events import (
     ActFailed,
     ActRequested,
     Body,
+    ControlPassed,
     EpisodeEnded,
     EpisodeStarted,
     EvaluateFailed,
@@ -17,9 +18,12 @@ from spectrace.core.events import (
     GenerateCompleted,
     GenerateFailed,
     GenerateRequested,
+    PlanMade,
+    ProgressJudged,
     RepairMade,
     ResetFailed,
     ResetRequested,
+    SpeculationMatched,
     StepDrafted,
     VerdictGiven,
 )
@@ -118,6 +122,14 @@ def _doing(body: Body) -> str | None:
             return f"verdict: {outcome}{f' ({category})' if category else ''}"
         case RepairMade(kind=kind):
             return f"repair ({kind})"
+        case SpeculationMatched(position=position):
+            return f"{position}: as guessed"
+        case PlanMade():
+            return "the strong model has made a plan"
+        case ProgressJudged(outcome=outcome):
+            return f"progress judged: {outcome}"
+        case ControlPassed(to=to, reason=reason):
+            return f"the {to} model goes on ({reason})"
         case ActRequested(action=action):
             return f"executing {action_text(action)}"
         case ResetRequested():

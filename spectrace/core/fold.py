@@ -11,6 +11,7 @@ from spectrace.core.events import (
     ActCompleted,
     ActFailed,
     Body,
+    ControlPassed,
     EffectObserved,
     EpisodeEnded,
     EpisodeStarted,
@@ -132,6 +133,8 @@ class Episode:
     ended_at: int | None = None
     events: int = 0
     last_at: int = 0
+    handed: list[ControlPassed] = field(default_factory=list)
+    """How control went from model to model (agentcollab)."""
     took_us: int = 0
     """What passed from event to event; where the wall clock went back, the latency that the event itself measured."""
     clock_back: list[int] = field(default_factory=list)
@@ -192,6 +195,8 @@ def apply(episode: Episode, event: Event) -> None:
             _speculated(episode, event.seq, body)
         case SpeculationMatched(guess=guess):
             _matched(episode, body, guess)
+        case ControlPassed():
+            episode.handed.append(body)
         case ActCompleted(observation=observation, position=position, request=request):
             _observed(episode, position, observation, request)
         case ActFailed(position=position, error=error, request=request, effect=Effect.READ):

@@ -21,7 +21,10 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "all": (),
     "model calls": ("generate.",),
     "actions": ("act.", "reset.", "evaluate."),
-    "decisions": ("action.", "segment.", "verdict.", "steps.", "repair."),
+    "decisions": (
+        *("action.", "segment.", "verdict.", "steps.", "repair."),
+        *("step.speculated", "speculation.", "plan.", "progress.", "control."),
+    ),
     "writes": (),
 }
 

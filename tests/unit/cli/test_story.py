@@ -6,10 +6,11 @@ from spectrace.audit.queries import Filters, Reader
 from spectrace.audit.why import why_items
 from spectrace.cli import story
 from spectrace.core.baselines import WeakOnly
-from spectrace.core.events import ActCompleted, ActFailed, ActRequested, StepDrafted
+from spectrace.core.events import ActCompleted, ActFailed, ActRequested, ControlPassed, StepDrafted
 from spectrace.core.fold import fold
 from spectrace.core.types import Reply
 from spectrace.store.memory import MemoryEventStore
+from tests import guesses
 from tests.episodes import CANCEL, DONE, FIND, READ, recorded_events
 from tests.playbook import accept, reject
 from tests.shop_log import REQUEST, recorded, reverified
@@ -183,3 +184,26 @@ def test_a_story_fits_the_terminal(told, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
 
     assert max(len(row) for row in told().splitlines()) <= width
+
+
+def lines_of(events, capsys):
+    story.tell(fold(events), [])
+    return capsys.readouterr().out
+
+
+def test_the_story_of_guesses_says_how_many_were_taken_and_how_many_ran_in_vain(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+
+    assert "3 steps guessed ahead: 1 taken, 1 had run in vain." in lines_of(guesses.events(), capsys)
+
+
+def test_the_story_of_a_collaboration_says_who_drove_and_why(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    passed = [
+        ControlPassed(segment=1, to="weak", reason="planned", steps=None),
+        ControlPassed(segment=3, to="strong", reason="stagnation", steps=2),
+    ]
+    text = lines_of(guesses.events([guesses.started(), *passed]), capsys)
+
+    assert "From segment 1 on the weak model drove: planned" in text
+    assert "From segment 3 on the strong model drove for 2 steps: stagnation" in text
