@@ -7,8 +7,9 @@ of allowed headers and redirects are refused. Whatever goes wrong is raised as a
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
-from typing import Any, Protocol
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, MutableMapping
+from contextlib import aclosing
+from typing import Any, Literal, Protocol
 
 import openai
 
@@ -34,6 +35,12 @@ _AS_IT_ARRIVES = {"X-Stainless-Raw-Response": "stream"}
 _HTTP = importlib.import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 _RESPONSE: type[Any] = _HTTP.Response
 _BROKEN: type[Exception] = _HTTP.RequestError
+
+
+Progress = Literal["waiting", "begun", "done"]
+"""How far an answer is: no token yet, some, or all of it."""
+_CLOSING_S = 1.0
+"""How long a connection is waited for once the answer is there: one that ends in order can be used again."""
 
 
 class _Outgoing(Protocol):
@@ -66,10 +73,13 @@ class Connection:
         self._sdk = self._connect()
 
     def _connect(self) -> openai.AsyncOpenAI:
+        here = is_loopback(self._to.url)
         http = openai.DefaultAsyncHttpxClient(
             follow_redirects=False,
             # A proxy from the environment is never the way to a server on this machine.
-            trust_env=not is_loopback(self._to.url),
+            trust_env=not here,
+            # Without TLS there is no certificate to check, and reading the list of authorities takes 50 ms.
+            verify=not (here and self._to.url.startswith("http:")),
             event_hooks={"request": [self._guard]},
         )
         base = self._to.url
@@ -108,34 +118,46 @@ class Connection:
         except (openai.APIError, TimeoutError) as error:
             raise failure_of(error, self._model, self._to) from None
 
-    async def stream(self, path: str, body: dict[str, object], take: Callable[[bytes], bool]) -> tuple[str, bool]:
-        """Hand each piece of the answer to `take` as it arrives; it returns whether a first token has arrived.
+    async def stream(self, path: str, body: dict[str, object], take: Callable[[bytes], Progress]) -> tuple[str, bool]:
+        """Hand each piece of the answer to `take` as it arrives; it says how far the answer is.
 
         Return the whole text, and whether it was a stream: some servers answer whole, whatever they are asked.
         """
-        raw, begun = bytearray(), False
+        raw = bytearray()
+        progress: Progress = "waiting"
+        streamed = False
         try:
             async with asyncio.timeout(self._timeout_s) as limit:
-                ends = limit.when()
+                ends = asyncio.get_running_loop().time() + self._timeout_s
                 response = await self._sdk.post(path, cast_to=_RESPONSE, body=body, options={"headers": _AS_IT_ARRIVES})
                 streamed = "text/event-stream" in response.headers.get("content-type", "")
-                async for piece in _pieces(response):
-                    raw += piece
-                    begun = streamed and take(piece)
-                    if begun:
-                        self._no_silence(limit, ends)
+                # Closed at once, whatever stops the reading: an answer that nobody reads would go on.
+                async with aclosing(_pieces(response)) as pieces:
+                    async for piece in pieces:
+                        raw += piece
+                        if streamed:
+                            progress = take(piece)
+                            limit.reschedule(min(ends, self._silent(progress, ends)))
         except openai.APIError as error:
             raise failure_of(error, self._model, self._to) from None
         except TimeoutError:
-            raise too_slow(self._model, self._to, begun=begun) from None
+            if progress != "done":
+                raise too_slow(self._model, self._to, begun=progress == "begun") from None
         except _BROKEN as error:
-            raise broken_off(error, self._model, self._to) from None
+            if progress != "done":
+                raise broken_off(error, self._model, self._to) from None
         return raw.decode("utf-8", "replace"), streamed
 
-    def _no_silence(self, limit: asyncio.Timeout, ends: float | None) -> None:
-        """Give the stream so long until its next bytes; before the first token a long prompt is being read."""
-        silent = asyncio.get_running_loop().time() + self._idle_s
-        limit.reschedule(silent if ends is None else min(silent, ends))
+    def _silent(self, progress: Progress, ends: float) -> float:
+        """Return until when the stream may be silent."""
+        now = asyncio.get_running_loop().time()
+        match progress:
+            case "waiting":
+                return ends  # a long prompt is being read
+            case "begun":
+                return now + self._idle_s
+            case "done":
+                return now + _CLOSING_S
 
     async def close(self) -> None:
         """Let go of it."""
@@ -151,7 +173,7 @@ class _Body(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def _pieces(response: _Body) -> AsyncIterator[bytes]:
+async def _pieces(response: _Body) -> AsyncGenerator[bytes, None]:
     """Yield the body's bytes as they come, and let go of the connection whatever happens."""
     try:
         async for piece in response.aiter_bytes():

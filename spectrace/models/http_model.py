@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, NoReturn, Protocol, TypeVar
 from spectrace.core.types import Attempt, Completion, ModelFacts, ModelRequest, Usage
 from spectrace.errors import ModelFailed, UsageError
 from spectrace.models import chat
-from spectrace.models.connection import Connection
+from spectrace.models.connection import Connection, Progress
 from spectrace.models.failures import Failure, broken_off, broken_reply, cut, said_error
 from spectrace.models.keys import endpoint, is_own_host
 from spectrace.models.stream import StreamBroken, StreamFailed
@@ -33,6 +33,11 @@ class ReplyStream(Protocol):
     @property
     def begun(self) -> bool:
         """Whether a first token has arrived."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the server said that nothing follows."""
         ...
 
     def feed(self, piece: bytes) -> None:
@@ -258,13 +263,13 @@ class HTTPModel:
             raise TypeError("this dialect is not streamed")
         reply, pieces, first = dialect.stream(), bytearray(), -1
 
-        def take(piece: bytes) -> bool:
+        def take(piece: bytes) -> Progress:
             nonlocal first
             pieces.extend(piece)
             reply.feed(piece)
             if first < 0 and reply.begun:
                 first = time.monotonic_ns()
-            return reply.begun
+            return "done" if reply.done else "begun" if reply.begun else "waiting"
 
         try:
             text, streamed = await self._connection.stream(path, body, take)

@@ -54,7 +54,8 @@ class MessageStream:
         self._message: dict[str, object] = {}
         self._usage: dict[str, object] = {}
         self._blocks: dict[int, _Block] = {}
-        self._done = False
+        self.done = False
+        """Whether the server said that nothing follows."""
         self.begun = False
         """Whether a first token has arrived: of the text, of the reasoning or of a call."""
 
@@ -73,7 +74,7 @@ class MessageStream:
         for data in self._events.end():
             if json_object(data) is not None:  # else the stream ended inside an event
                 self._event(data)
-        if not self._done and self._message.get("stop_reason") is None:
+        if not self.done and self._message.get("stop_reason") is None:
             error = chat.error_text(json_object(self._events.stray))
             if error is not None:
                 raise StreamFailed(error)
@@ -83,10 +84,10 @@ class MessageStream:
                 raise InvalidReply(f"block {index} of its stream was never ended")
         content = [block.whole() for _, block in sorted(self._blocks.items())]
         reply = anthropic_messages.read_body({**self._message, "content": content, "usage": self._usage})
-        return chat.with_anomalies(reply, reply.anomalies + (() if self._done else ("no message_stop came",)))
+        return chat.with_anomalies(reply, reply.anomalies + (() if self.done else ("no message_stop came",)))
 
     def _event(self, data: str) -> None:
-        if self._done or not data.strip():
+        if self.done or not data.strip():
             return
         try:
             event = chat.read_object(data)
@@ -111,7 +112,7 @@ class MessageStream:
                 self._message |= {name: value for name, value in delta.items() if value is not None}
                 self._count(event.get("usage"))
             case "message_stop":
-                self._done = True
+                self.done = True
             case _:
                 pass  # ping, and kinds to come: the API asks clients to pass over what they do not know
 

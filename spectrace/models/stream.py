@@ -35,7 +35,8 @@ class ChatStream:
         self._choice: dict[str, object] = {}
         self._usage: Mapping[str, object] | None = None
         self._anomalies: list[str] = []
-        self._done = False
+        self.done = False
+        """Whether the server said that nothing follows."""
         self.begun = False
         """Whether a first token has arrived: of the text, of the reasoning or of a call."""
 
@@ -53,12 +54,12 @@ class ChatStream:
         for data in self._events.end():
             if data.strip() == _DONE or json_object(data) is not None:  # else the stream ended inside an event
                 self._event(data)
-        if not self._done and "finish_reason" not in self._choice:
+        if not self.done and "finish_reason" not in self._choice:
             error = chat.error_text(json_object(self._events.stray))
             if error is not None:
                 raise StreamFailed(error)
             raise StreamBroken("the stream ended without a finish reason and without [DONE]")
-        if not self._done:
+        if not self.done:
             self._anomalies.append("the stream ended without [DONE]")
         message: dict[str, object] = {name: chat.pieced(pieces) for name, pieces in self._texts.items()}
         message["tool_calls"] = self._calls.whole()
@@ -67,10 +68,10 @@ class ChatStream:
         return chat.with_anomalies(reply, noted)
 
     def _event(self, data: str) -> None:
-        if self._done or not data.strip():
+        if self.done or not data.strip():
             return
         if data.strip() == _DONE:
-            self._done = True
+            self.done = True
             return
         try:
             chunk = chat.read_object(data)

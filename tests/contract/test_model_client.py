@@ -1,4 +1,4 @@
-"""What every model client does alike: scripted, and both HTTP dialects against a real server in a thread.
+"""What every model client does alike: scripted, and the HTTP dialects, whole and streamed, against a real server.
 
 The HTTP bodies have the shapes that the servers really send (llama.cpp, SGLang 0.5.23, OpenAI).
 """
@@ -8,15 +8,16 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
-from model_server import Answer, model_server
+from model_server import Answer, chunks, model_server
 
 from spectrace.core.types import Attempt, Completion, Message, ModelRequest, ToolCall, Usage
 from spectrace.errors import ModelFailed
+from spectrace.models.anthropic import AnthropicClient
 from spectrace.models.openai import OpenAIClient
 from spectrace.models.scripted import ScriptedModel
 from spectrace.models.sglang import SGLangClient
 
-KINDS = {"unreachable", "refused", "server", "timeout", "context", "invalid", "budget"}
+KINDS = {"refused", "context", "invalid", "budget"} | ModelFailed.PROVIDER_TROUBLE
 HELLO = ModelRequest((Message("user", "hi"),))
 CALL = ToolCall("call_0", "look", '{"id": "W1"}')
 
@@ -52,9 +53,10 @@ class ScriptedCase(Case):
 @dataclass
 class HttpCase(Case):
     server: object = None
+    path = "/v1/chat/completions"
 
     def make(self):
-        self.server.chat(*[self.answer(say) for say in self.says])
+        self.server.on(self.path, *[self.answer(say) for say in self.says])
         return self.client(self.server.url)
 
     def answer(self, say):
@@ -94,6 +96,44 @@ class LlamaCase(HttpCase):
         return Answer({"error": error}, 400)
 
 
+class StreamedCase(LlamaCase):
+    def client(self, url):
+        return OpenAIClient("weak", f"{url}/v1", stream=True, backoff_s=0.001)
+
+    def body(self, message, reason):
+        deltas = [{"role": "assistant", "content": None}, {name: message[name] for name in message if name != "role"}]
+        for call in message.get("tool_calls", []):
+            call["index"] = 0
+        return Answer(pieces=chunks(*deltas, finish=reason))
+
+
+class AnthropicCase(HttpCase):
+    path = "/v1/messages"
+
+    def client(self, url):
+        return AnthropicClient("weak", url, backoff_s=0.001)
+
+    def body(self, message, reason):
+        blocks = [{"type": "text", "text": message["content"]}] if message["content"] else []
+        for call in message.get("tool_calls", []):
+            made = {"id": call["id"], "name": call["function"]["name"]}
+            blocks.append({"type": "tool_use", **made, "input": json.loads(call["function"]["arguments"])})
+        return {
+            "id": "chatcmpl-h1FUY3wIW8VCmUzLZUaGAMZWECydwuiK",
+            "type": "message",
+            "role": "assistant",
+            "content": blocks,
+            "model": "weak",
+            "stop_reason": {"stop": "end_turn", "tool_calls": "tool_use"}[reason],
+            "stop_sequence": None,
+            "usage": {"cache_read_input_tokens": 96, "input_tokens": 1, "output_tokens": 14},
+        }
+
+    def overflow(self):
+        words = "prompt is too long: 200082 tokens > 200000 maximum"
+        return Answer({"type": "error", "error": {"type": "invalid_request_error", "message": words}}, 400)
+
+
 class SGLangCase(HttpCase):
     def client(self, url):
         self.server.on("/model_info", {"served_model_name": "weak"}).on("/server_info", {"version": "0.5.23"})
@@ -125,28 +165,30 @@ class SGLangCase(HttpCase):
         return Answer({"object": "error", "message": words, "type": "BadRequestError", "code": 400}, 400)
 
 
-@pytest.fixture(params=["scripted", "llama.cpp", "sglang"])
+HTTP = {"llama.cpp": LlamaCase, "streamed": StreamedCase, "sglang": SGLangCase, "anthropic": AnthropicCase}
+
+
+@pytest.fixture(params=["scripted", *HTTP])
 def case(request):
     if request.param == "scripted":
         yield ScriptedCase
         return
-    kind = LlamaCase if request.param == "llama.cpp" else SGLangCase
     with model_server() as server:
-        yield lambda says: kind(says, server=server)
+        yield lambda says: HTTP[request.param](says, server=server)
 
 
 def test_text_comes_back_as_an_assistants_message(case):
     answer = case(['{"verdict": "accept"}']).run(lambda client: client.generate(HELLO))
 
     assert answer.message == Message("assistant", '{"verdict": "accept"}')
-    assert answer.finish_reason == "stop"
+    assert answer.finish_reason in {"stop", "end_turn"}
 
 
 def test_a_native_call_keeps_its_exact_arguments(case):
     answer = case([CALL]).run(lambda client: client.generate(HELLO))
 
     assert answer.message == Message("assistant", "", (CALL,))
-    assert answer.finish_reason == "tool_calls"
+    assert answer.finish_reason in {"tool_calls", "tool_use"}
 
 
 def test_answers_come_in_the_order_of_the_calls(case):

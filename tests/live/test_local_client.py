@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from spectrace.core.types import Message, ModelRequest
+from spectrace.core.types import Message, ModelRequest, ToolSpec
 from spectrace.errors import ModelFailed
 from spectrace.models.local import LocalClient
 
@@ -58,6 +58,27 @@ def test_a_constrained_reply_parses_and_the_next_call_reuses_the_prefix():
     assert second.usage.input > second.usage.cached
 
 
+LOOK = ToolSpec("look", "Look up an order.", '{"type": "object", "properties": {"id": {"type": "string"}}}')
+ASKED = [
+    ModelRequest((Message("user", "Say hello to Zoë 😀."),), parameters='{"max_tokens": 24, "temperature": 0}'),
+    question("Cancel W1, pending."),
+    ModelRequest((Message("user", "Look up the order W200."),), tools=(LOOK,), parameters='{"max_tokens": 40}'),
+]
+
+
+def test_a_streamed_reply_equals_the_unstreamed_one():
+    async def conversation(client):
+        return [await client.generate(request) for request in ASKED]
+
+    whole, streamed = run(conversation), run(conversation, stream=True)
+
+    for one, other in zip(whole, streamed, strict=True):
+        assert (one.message, one.finish_reason, one.model) == (other.message, other.finish_reason, other.model)
+        assert (one.usage, one.server) == (other.usage, other.server)
+        assert one.first_token_us is None
+        assert 0 < other.first_token_us < other.latency_us
+
+
 def test_facts_name_the_bytes_and_the_engine():
     facts = run(lambda client: client.facts())
     server = json.loads(facts.server)
@@ -98,7 +119,7 @@ def status(address):
 
 PROGRAM = """
 import asyncio
-from spectrace.core.types import Message, ModelRequest
+from spectrace.core.types import Message, ModelRequest, ToolSpec
 from spectrace.models.local import LocalClient
 
 async def go():

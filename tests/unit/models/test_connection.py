@@ -23,12 +23,12 @@ def run(made, conversation):
     return asyncio.run(go())
 
 
-def streamed(made, begun=lambda _: True):
+def streamed(made, progress=lambda _: "begun"):
     taken = []
 
     def take(piece):
         taken.append(piece.decode())
-        return begun(piece)
+        return progress(piece)
 
     return run(made, lambda it: it.stream("/x", {}, take)), "".join(taken)
 
@@ -91,7 +91,7 @@ def test_a_stream_that_stops_or_goes_on_too_long_is_a_timeout(server, limits):
 def test_silence_before_the_first_token_is_bounded_by_the_whole_time_alone(server):
     server.on("/v1/x", Answer(pieces=[": reading\n\n", "data: a\n\n"], pause_s=0.3))
 
-    assert streamed(connection(server, idle_s=0.05), begun=lambda piece: b"data" in piece)[0][1]
+    assert streamed(connection(server, idle_s=0.05), lambda piece: "begun" if b"data" in piece else "waiting")[0][1]
 
 
 def test_an_error_status_of_a_stream_is_read_in_words(server):
@@ -99,3 +99,16 @@ def test_an_error_status_of_a_stream_is_read_in_words(server):
 
     with pytest.raises(Failure, match=r"answered 500 to a call of the model 'little': No\."):
         streamed(connection(server))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [Answer(pieces=["data: a\n\n"], cut=True), Answer(pieces=["data: a\n\n", ": more\n\n"], pause_s=30)],
+    ids=["it breaks", "it stays open"],
+)
+def test_what_a_connection_does_after_a_whole_answer_does_not_matter(server, after):
+    server.on("/v1/x", after)
+
+    text, _ = streamed(connection(server), lambda _: "done")[0]
+
+    assert text == "data: a\n\n"

@@ -1,6 +1,9 @@
 import openai
+import pytest
 
-from spectrace.models.failures import cut, failure_of
+from spectrace.errors import ModelFailed
+from spectrace.models.connection import _HTTP
+from spectrace.models.failures import broken_off, broken_reply, cut, failure_of, said_error, too_slow
 from spectrace.models.keys import endpoint
 
 
@@ -24,3 +27,34 @@ def test_an_error_that_nobody_foresaw_is_invalid():
     failure = failure_of(openai.APIError("odd", request, body=None), "m", endpoint("http://box/v1"))
 
     assert (failure.kind, failure.message) == ("invalid", "The reply of http://box/v1 cannot be read: odd.")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "again"),
+    [
+        (302, "refused", False),
+        (400, "refused", False),
+        (401, "refused", False),
+        (408, "timeout", True),
+        (409, "refused", True),
+        (429, "busy", True),
+        (500, "server", True),
+        (529, "server", True),
+    ],
+)
+def test_a_status_means_the_providers_trouble_or_this_calls_own(status, kind, again):
+    response = _HTTP.Response(status, text="No.", request=_HTTP.Request("GET", "http://box"))
+
+    failure = failure_of(openai.APIStatusError("x", response=response, body=None), "m", endpoint("http://box/v1"))
+
+    assert (failure.kind, failure.again) == (kind, again)
+
+
+def test_trouble_of_the_provider_is_told_by_its_kind():
+    broken = broken_off(ConnectionError("gone"), "m", endpoint("http://box/v1"))
+    words = said_error("upstream died", "m", endpoint("http://box/v1"))
+    slow = too_slow("m", endpoint("http://box/v1"))
+    invalid = broken_reply(ValueError("it has no choices"), "{}", endpoint("http://box/v1"))
+
+    assert {failure.kind for failure in (broken, words, slow)} <= ModelFailed.PROVIDER_TROUBLE
+    assert invalid.kind not in ModelFailed.PROVIDER_TROUBLE
