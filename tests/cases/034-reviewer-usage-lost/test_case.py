@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from spectrace.core.events import Event, GenerateCompleted, GenerateRequested
+from spectrace.audit.usage import usage_of
+from spectrace.core.events import Event
 from spectrace.core.types import Completion, Finish, Message, ToolCall, Usage
 from tests.lending_desk import play, segment
 from tests.playbook import reject, written
@@ -25,25 +26,19 @@ def played(*strong: Completion):
     return play([Completion(DRAFT, usage=USAGE["draft"])], strong or (VERDICT, REPAIR), native=True)
 
 
-def spent(events: Iterable[Event]) -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """Return the (input, output) tokens of every call by (role, model)."""
-    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    asked = {}
-    for event in events:
-        match event.body:
-            case GenerateRequested():
-                asked[event.seq] = event.body
-            case GenerateCompleted(usage=usage):
-                question = asked[event.body.request]
-                found.setdefault((question.role, question.who), []).append((usage.input, usage.output))
-    return found
+def spent(events: Iterable[Event]) -> dict[tuple[str, str], tuple[int, int | None, int | None]]:
+    """Return (calls, input, output tokens) by (role, model)."""
+    return {
+        (one.role, one.who): (one.calls, one.tokens["input"].exact, one.tokens["output"].exact)
+        for one in usage_of(events)
+    }
 
 
 def test_the_totals_of_each_role_and_model_are_those_of_its_calls():
     assert spent(played().events) == {
-        ("drafter", "weak"): [(900, 120)],
-        ("reviewer", "strong"): [(1400, 31)],
-        ("repairer", "strong"): [(1450, 64)],
+        ("drafter", "weak"): (1, 900, 120),
+        ("reviewer", "strong"): (1, 1400, 31),
+        ("repairer", "strong"): (1, 1450, 64),
     }
 
 
@@ -52,12 +47,14 @@ def test_a_re_verification_is_paid_for_by_itself_and_not_by_the_episode():
     child = desk.reverified(AGAIN)[0].child
     episode = list(desk.store.read(desk.events[0].episode))
 
-    assert spent(desk.store.read(child)) == {("reviewer", "strong"): [(1400, EXPECTED["reverify_out"])]}
-    strong = [calls for (_, who), calls in spent(episode).items() if who == "strong"]
-    assert sum(out for calls in strong for _, out in calls) == EXPECTED["episode_strong_out"]
+    assert spent(desk.store.read(child)) == {("reviewer", "strong"): (1, 1400, EXPECTED["reverify_out"])}
+    strong = [out for (_, who), (_, _, out) in spent(episode).items() if who == "strong"]
+    assert sum(strong) == EXPECTED["episode_strong_out"]
 
 
 def test_a_review_that_was_asked_again_counts_every_attempt_apart():
     unusable = replace(VERDICT, message=Message("assistant", "Fine."), usage=Usage(input=1400, output=7))
 
-    assert spent(played(unusable, VERDICT, REPAIR).events)["reviewer", "strong"] == [(1400, 7), (1400, 31)]
+    (review,) = [one for one in usage_of(played(unusable, VERDICT, REPAIR).events) if one.role == "reviewer"]
+
+    assert (review.calls, review.asked_again, review.tokens["output"].exact) == (2, 1, 7 + 31)
