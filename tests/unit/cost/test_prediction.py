@@ -6,34 +6,29 @@ from spectrace.cost.model import relative_strong_cost
 from spectrace.cost.prediction import Round, TaskRounds, count_rounds, forecast, plain_parameters, predict
 
 
-def assumed(log):
-    """Proposition 1 at the acceptance and the length that the log shows: what it would predict."""
+def bias(log):
+    """Proposition 1 at the acceptance and the length that the log shows, less what came."""
     lines = account(strong_cost(log), D)
     return relative_strong_cost(*plain_parameters(log), lines.v_over_d, lines.rho) - lines.r
 
 
-@pytest.mark.parametrize("made", [alike, mixed])
-def test_the_prediction_for_100000_rounds_is_within_a_hundredth(made):
-    assert abs(predict(made(200, 500), D).error) < 0.01
+def test_the_prediction_for_100000_rounds_is_within_a_hundredth():
+    assert abs(predict(alike(200, 500), D).error) < 0.01
 
 
 def test_proposition_1_is_right_where_its_assumptions_hold():
     log = [
         TaskRounds(task.task, [Round(one.shape, one.accepted, 0, not one.accepts, one.cost) for one in task.rounds])
-        for task in alike(200, 500)
+        for task in alike(200, 500)[:50]
     ]
 
-    assert abs(assumed(log)) < 0.01
+    assert abs(bias(log)) < 0.01
 
 
-def test_proposition_1_is_biased_where_tasks_and_steps_differ():
-    assert abs(assumed(mixed(200, 500))) > 0.02
-
-
-def test_on_a_mixed_log_the_prediction_is_nearer_than_proposition_1():
+def test_where_tasks_and_steps_differ_the_prediction_is_within_a_hundredth_and_proposition_1_is_not():
     log = mixed(200, 500)
 
-    assert abs(predict(log, D).error) < abs(assumed(log)) / 3
+    assert (abs(predict(log, D).error) < 0.01, bias(log)) == (True, pytest.approx(0.058, abs=0.01))
 
 
 def test_steps_behind_a_rejection_were_not_judged():
@@ -91,8 +86,8 @@ def test_a_log_that_is_too_small_is_told(log):
 
 def test_the_interval_covers_no_error_about_as_often_as_it_says():
     covered = 0
-    for seed in range(60):
-        found = predict(mixed(40, 12, seed=100 + seed), D)
+    for seed in range(40):
+        found = predict(mixed(30, 8, seed=100 + seed), D)
         covered += found.low <= 0 <= found.high
 
-    assert covered >= 60 * 0.85
+    assert covered >= 40 * 0.85

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from spectrace.cost.radix import RadixCache
 from spectrace.errors import UsageError
 
-PROMPTS = st.lists(st.lists(st.integers(0, 2), max_size=12), max_size=25)
+PROMPTS = st.lists(st.lists(st.integers(0, 2), max_size=8), max_size=12)
 
 
 def common(one, other):
