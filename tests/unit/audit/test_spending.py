@@ -123,3 +123,26 @@ def test_a_draft_that_could_not_be_read_leads_to_a_turn_apart():
 
     assert [call.phase for call in one.apart] == ["repair"]
     assert [made.round.unreviewed for made in one.rounds] == [1]
+
+
+def test_of_an_exact_review_every_step_that_the_strong_model_writes_is_part():
+    one = spent(
+        weak=[FIND, CANCEL, DONE],
+        strong=[FIND, READ, DONE],
+        protocol=SpecAgent(acceptance="exact"),
+    )
+
+    assert [len(made.review) for made in one.rounds] == [2, 1]
+    assert [made.round for made in one.rounds] == [Round("rh", 1, repaired=1), Round("h", 1)]
+
+
+def test_of_a_scored_rejection_its_explanation_is_part():
+    explained = reject(1, FIND).replace('"verdict": "reject", "first_wrong": 1, ', "")
+    one = spent(
+        weak=[CANCEL, DONE],
+        strong=['{"yes": ["-3.0"], "no": ["-0.1"]}', explained, '{"yes": ["-0.1"], "no": ["-3.0"]}'],
+        protocol=SpecAgent(verdict="scored"),
+    )
+
+    assert [(len(made.review), made.round.accepts) for made in one.rounds] == [(2, False), (1, True)]
+    assert one.apart == ()
