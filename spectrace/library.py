@@ -11,9 +11,10 @@ from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
-from spectrace.runs.live import EpisodeProtocol, Labels, Recorded, record
+from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
 from spectrace.runs.replay import ReplayResult, replay_episode
 from spectrace.runs.reverify import Recheck, reverify_episode
+from spectrace.runs.sources import Limits
 from spectrace.store.event_store import EventStore
 
 
@@ -28,11 +29,14 @@ async def run(  # noqa: PLR0913 - an episode's parts, by name
     user: ModelClient | str | None = None,
     prompts: Prompts | None = None,
     labels: Labels | None = None,
+    limits: Limits | None = None,
+    prices: Prices | None = None,
 ) -> Recorded:
     """Run one episode live, record it in `store`, and return its id, outcome and totals.
 
-    `task` is a Task or the id of one of the environment's. The protocol is SpecAgent() unless you give another. Raises
-    UsageError where a model or a task that is needed is missing.
+    `task` is a Task or the id of one of the environment's. The protocol is SpecAgent() unless you give another; its
+    options max_cost_usd and max_wall_s end the episode. `prices` are by `provider:name`; without them those of
+    spectrace.toml. Raises UsageError where a model, a task or a price that is needed is missing.
     """
     if store is None:
         raise UsageError("run needs a store to record in: store=spectrace.open_store('sqlite:///runs.db').")
@@ -49,7 +53,17 @@ async def run(  # noqa: PLR0913 - an episode's parts, by name
     }
     try:
         chosen = _task(environment, task) if isinstance(task, str) else task
-        return await record(chosen, environment, clients, protocol, store, prompts=prompts, labels=labels)
+        return await record(
+            chosen,
+            environment,
+            clients,
+            protocol,
+            store,
+            prompts=prompts,
+            labels=labels,
+            limits=limits,
+            prices=config.settings_here().prices if prices is None else prices,
+        )
     finally:
         for role, client in clients.items():
             if isinstance(given[role], str):

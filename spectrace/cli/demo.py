@@ -13,7 +13,7 @@ import click
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Filters, Reader
-from spectrace.cli import agreement, audit, console, document, replay, reverify, run, story, verify, why
+from spectrace.cli import agreement, audit, console, document, replay, reverify, run_report, story, verify, why
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.watch import EpisodeWatch, weights_progress
@@ -130,9 +130,9 @@ class _Demo:
 
     async def _tell(self, reader: Reader, models: Models, recorded: list[Recorded]) -> bool:
         shown = recorded[-1].episode
-        self._add("run", [run.item(one) for one in recorded])
+        self._add("run", [run_report.item(one) for one in recorded])
         if not self._quiet:
-            run.show(recorded)
+            run_report.show(recorded)
             rejected = _repaired(reader, shown)
             console.line(
                 f"{counted(len(recorded), 'episode')} recorded in {time.monotonic() - self._begun:.0f} s. ",

@@ -8,9 +8,10 @@ import asyncio
 import json
 import platform
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from typing import ClassVar
 from typing import Protocol as Port
 
@@ -21,15 +22,20 @@ from spectrace.core.events import EpisodeStarted, Parent, Totals, Versions
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import Setup, setup_of
 from spectrace.core.types import ModelFacts, Outcome, Task
+from spectrace.cost.prices import Price, price_of
 from spectrace.environments.environment import Environment
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
+from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import LogFull, Recorder, Watcher, now_us
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EpisodeWriter, EventStore
 from spectrace.store.process import operator
 
 _RENEW_EVERY_S = 10.0
+
+Prices = Mapping[str, Sequence[Price]]
+"""`provider:name` -> the user's own prices of it."""
 
 
 class EpisodeProtocol(Port):
@@ -53,6 +59,8 @@ class Labels:
     run: str | None = None
     trial: int = 0
     seed: int | None = None
+    concurrency: int | None = None
+    """Episodes at once in the run; None where nobody knows."""
     parent: Parent | None = None
 
 
@@ -65,6 +73,7 @@ class Recorded:
     trial: int
     outcome: Outcome
     totals: Totals = field(default_factory=Totals)
+    protocol: str = ""
 
 
 def new_episode_id() -> str:
@@ -78,11 +87,15 @@ def options_of(protocol: object) -> str:
     return json.dumps(values, sort_keys=True)
 
 
-async def describe(clients: Mapping[str, ModelClient], seed: int | None) -> tuple[ModelFacts, ...]:
-    """Contact every model once; a seed becomes one of its sampling parameters."""
-    described = []
+async def describe(
+    clients: Mapping[str, ModelClient], seed: int | None, prices: Prices | None = None
+) -> tuple[ModelFacts, ...]:
+    """Contact every model once; a seed becomes one of its sampling parameters, and today's price is looked up."""
+    today, described = datetime.now(UTC).date(), []
     for role, client in clients.items():
         facts = replace(await client.facts(), role=role)
+        price = price_of(facts.provider, facts.name, today, prices)
+        facts = replace(facts, price=None if price is None else price.to_json())
         if seed is not None:
             facts = replace(facts, parameters=json.dumps({**json.loads(facts.parameters), "seed": seed}))
         described.append(facts)
@@ -119,6 +132,7 @@ def started(  # noqa: PLR0913 - everything that an episode is made of
         seed=labels.seed,
         trial=labels.trial,
         run=labels.run,
+        concurrency=labels.concurrency,
         versions=versions(),
         parent=labels.parent,
     )
@@ -139,25 +153,30 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     prompts: Prompts | None = None,
     labels: Labels | None = None,
     limits: Limits | None = None,
+    prices: Prices | None = None,
+    purse: Purse | None = None,
     watch: Watcher | None = None,
 ) -> Recorded:
-    """Run one episode live and record it.
+    """Run one episode live and record it; its calls are paid from its own purse and from that of a whole run, `purse`.
 
     Raises UsageError, EnvironmentFailed or ModelFailed before anything is recorded when the task cannot be prepared or
     a model does not answer at all; after that every failure is in the log and in the outcome.
     """
     labels = labels or Labels()
-    models = await describe(clients, labels.seed)
+    models = await describe(clients, labels.seed, prices)
+    purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
+    require_prices(models, purses)
     first = started(environment, task, protocol, prompts or Prompts(), models, labels)
     episode = new_episode_id()
     writer = await asyncio.to_thread(store.create, episode, first, now_us())
     recorder = Recorder(episode, writer, watch)
     if watch is not None:
         watch(episode, 0, first)
-    driver = Driver(LiveSource(environment, clients, limits or Limits(), models), recorder, "live")
+    source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
+    driver = Driver(source, recorder, "live")
     outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
     await environment.close()
-    return Recorded(episode, task.id, labels.trial, outcome, recorder.totals)
+    return Recorded(episode, task.id, labels.trial, outcome, recorder.totals, protocol.NAME)
 
 
 async def run_recorded(

@@ -11,12 +11,28 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from spectrace.core.commands import Act, Generate
-from spectrace.core.types import Action, Completion, Evaluation, ModelFacts, NeedsModel, Observation, Opening
+from spectrace.core.facts import tool_of
+from spectrace.core.money import micro_usd, rates_of
+from spectrace.core.types import (
+    Action,
+    Completion,
+    Evaluation,
+    ModelFacts,
+    NeedsModel,
+    Observation,
+    Opening,
+    ToolSpec,
+)
 from spectrace.environments.environment import Environment
 from spectrace.environments.tasks import graded
 from spectrace.environments.values import encode
-from spectrace.errors import EnvironmentFailed, UsageError
+from spectrace.errors import EnvironmentFailed, ModelFailed, UsageError
 from spectrace.models.client import ModelClient
+from spectrace.runs.purse import Purse
+
+_AGENT = frozenset({"weak", "strong"})
+_GRACE_S = 1.0
+"""An environment that keeps its tools' time limits itself is given this long to say so in its own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,7 @@ class Limits:
     """Time limits, the driver's business. None waits for ever."""
 
     act_s: float | None = 300.0
+    """Of an action, a reset or a grading; a tool that declares a limit of its own (`tool(timeout_s=...)`) has that."""
 
 
 class ModelSource:
@@ -139,29 +156,52 @@ def _no_environment(lane: str, request: int, asked: object) -> EnvironmentFailed
 
 
 class LiveSource(ModelSource):
-    """The real environment and the real models."""
+    """The real environment and the real models, within limits of time and money."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what answers, and every limit that it keeps
         self,
         environment: Environment,
         clients: Mapping[str, ModelClient],
         limits: Limits,
         models: Sequence[ModelFacts] = (),
+        *,
+        tools: Sequence[ToolSpec] = (),
+        purses: Sequence[Purse] = (),
     ) -> None:
         """Act on `environment`, within the limits; ask `clients` as ModelSource does.
 
-        `models` give the sampling parameters of the calls that the environment itself needs.
+        `models` give prices, and the sampling parameters of the calls that the environment itself needs; `tools` their
+        own time limits. Every call is paid from each of the `purses`.
         """
         super().__init__(clients)
         self._environment = environment
         self._limits = limits
         self._parameters = {facts.role: facts.parameters for facts in models}
+        self._rates = {facts.role: rates_of(facts.price) for facts in models}
+        self._tool_s = {tool.name: tool.timeout_us / 1_000_000 for tool in tools if tool.timeout_us is not None}
+        self._purses = purses
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        """Ask the model of that name, unless a purse is empty.
+
+        A call that the environment needs (user, judge) is paid for and never refused: what has begun is finished.
+        """
+        if command.who in _AGENT:
+            for purse in self._purses:
+                if (empty := purse.empty) is not None:
+                    raise ModelFailed("budget", empty)
+        generated = await super().generate(lane, request, command)
+        rates = self._rates.get(command.who)
+        cost = None if rates is None else micro_usd(rates, generated.completion.usage)
+        for purse in self._purses:
+            purse.pay(cost)
+        return generated
 
     async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
         """Let the action happen, within the time limit."""
         del request
         first = self._environment.act(command.action, command.requestor) if command.supplied is None else None
-        answer = await self._answer(lane, first, command.supplied)
+        answer = await self._answer(lane, first, command.supplied, self._tool_s.get(tool_of(command.action) or ""))
         match answer:
             case NeedsModel():
                 return answer
@@ -200,11 +240,16 @@ class LiveSource(ModelSource):
                 raise _unexpected("an Evaluation", answer)
 
     async def check(self, lane: str, action: Action) -> str | None:
-        """Ask the real environment."""
+        """Ask the real environment; an action that it cannot judge is one that it objects to."""
         del lane
-        return self._environment.check(action)
+        try:
+            return self._environment.check(action)
+        except EnvironmentFailed as failure:
+            return f"it could not be checked: {failure}"
 
-    async def _answer(self, lane: str, first: Awaitable[object] | None, supplied: Completion | None) -> object:
+    async def _answer(
+        self, lane: str, first: Awaitable[object] | None, supplied: Completion | None, tool_s: float | None = None
+    ) -> object:
         """Await a question's first answer, or what follows the completion that the environment needed."""
         if first is not None:
             self._begun[lane] = time.monotonic(), self._environment.fingerprint()
@@ -212,11 +257,14 @@ class LiveSource(ModelSource):
             first = self._environment.resume(supplied)
         else:
             raise _unexpected("a question", supplied)
+        limit_s = self._limits.act_s if tool_s is None else tool_s
+        limit = asyncio.timeout(limit_s if tool_s is None else tool_s + _GRACE_S)
         try:
-            async with asyncio.timeout(self._limits.act_s):
+            async with limit:
                 answer = await first
-        except TimeoutError:
-            raise EnvironmentFailed("timeout", f"no answer within {self._limits.act_s} s") from None
+        except TimeoutError as error:
+            why = f"no answer within {limit_s} s" if limit.expired() else f"a call of its own timed out: {error}"
+            raise EnvironmentFailed("timeout", why) from None
         if isinstance(answer, NeedsModel) and answer.request.parameters == "{}":
             parameters = self._parameters.get(answer.role, "{}")
             return replace(answer, request=replace(answer.request, parameters=parameters))

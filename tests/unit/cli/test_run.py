@@ -3,7 +3,6 @@ import sys
 
 import pytest
 
-from spectrace.environments.shop import open_shop
 from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
 
 CONTRACT = "episode task trial status reward steps strong_calls weak_calls"
@@ -84,6 +83,10 @@ def test_a_server_that_does_not_answer_leaves_no_episode_and_says_what_to_do(lin
         ({"--label": "x"}, "KEY=VALUE"),
         ({"--seed": "99999999999999999999"}, "'--seed': 99999999999999999999 is beyond"),
         ({"--prompts": "missing.json"}, "cannot be read"),
+        ({"--max-cost-usd": "much"}, "expected US dollars, for example 2.50"),
+        ({"--max-cost-usd": "-1"}, "expected US dollars"),
+        ({"--max-wall-s": "-1"}, "--max-wall-s"),
+        ({"--act-timeout-s": "0"}, "--act-timeout-s"),
         ({"--db": "no/such/folder/x.db"}, "does not exist"),
     ],
 )
@@ -107,18 +110,6 @@ def test_a_model_that_the_protocol_needs_is_asked_for(line, pair):
     result = line(*pair[:7])
 
     assert (result.exit_code, "specagent needs a strong model" in result.stderr) == (2, True)
-
-
-def test_tasks_are_chosen_by_comma_by_repetition_and_all():
-    from spectrace.cli.run import choose_tasks
-
-    shop = open_shop()
-
-    assert [task.id for task in choose_tasks("shop", shop, ["voucher-late,cancel-own", "cancel-own"])] == [
-        "voucher-late",
-        "cancel-own",
-    ]
-    assert len(choose_tasks("shop", shop, ["all"])) == 12
 
 
 GRADED = """
@@ -175,3 +166,114 @@ def test_an_episode_that_fails_says_of_what(line, tmp_path):
 
     assert (item["status"], item["error"]) == ("failed", "the server is down")
     assert "failed: the server is down" in line(*options).stderr
+
+
+BUSY = {"error": {"kind": "server", "message": "the server is down"}}
+FINISH = {"action": {"finish": "no"}}
+TWO = ["run", "--env", "shop", "--task", "cancel-own,cancel-foreign", "--protocol", "weak-only", "--name", "n"]
+
+
+def test_several_protocols_run_interleaved_and_record_how_many_at_once(line, tmp_path):
+    model = script(tmp_path / "m.json", [FINISH] * 4)
+    options = ["--protocol", "weak-only,strong-only", "--protocol", "weak-only", "--concurrency", "2"]
+    found = line.items(*TWO[:5], *options, "--weak", model, "--strong", model)
+    started = line.items("show", f"{found[0]['episode']}:0")[0]["body"]
+
+    assert [(item["task"], item["protocol"]) for item in found] == [
+        ("cancel-own", "weak-only"),
+        ("cancel-own", "strong-only"),
+        ("cancel-foreign", "weak-only"),
+        ("cancel-foreign", "strong-only"),
+    ]
+    assert started["concurrency"] == 2
+
+
+def test_the_same_name_goes_on_and_runs_again_only_what_has_no_result(line, tmp_path):
+    model = script(tmp_path / "weak.json", [FINISH, BUSY])
+    first = line.items(*TWO, "--weak", model, code=1)
+    script(tmp_path / "weak.json", [FINISH])
+    second = line.items(*TWO, "--weak", model)
+
+    assert [(item["status"], item["earlier"]) for item in first] == [("completed", False), ("failed", False)]
+    assert [(item["status"], item["earlier"]) for item in second] == [("completed", True), ("completed", False)]
+    assert second[0]["episode"] == first[0]["episode"]
+    assert len(line.items("ls", "--run", "n")) == 3  # nothing is deleted
+
+
+def test_a_run_that_has_every_result_runs_nothing(line, tmp_path):
+    model = script(tmp_path / "weak.json", [FINISH] * 2)
+    first = line.items(*TWO, "--weak", model)
+    result = line(*TWO, "--weak", model)
+
+    assert (result.exit_code, result.stdout.count("completed")) == (0, 2)
+    assert "of 2 episodes it has 2" in result.stderr
+    assert len(line.items("ls")) == len(first)
+
+
+def test_more_trials_of_the_same_run_are_added(line, tmp_path):
+    model = script(tmp_path / "weak.json", [FINISH] * 4)
+    line.items(*TWO, "--weak", model)
+
+    assert [item["earlier"] for item in line.items(*TWO, "--weak", model, "--trials", "2")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_another_spec_under_the_same_name_is_refused_with_what_differs(line, tmp_path):
+    model, other = (script(tmp_path / f"{name}.json", [FINISH] * 2) for name in ("weak", "other"))
+    line.items(*TWO, "--weak", model)
+    result = line(*TWO, "--weak", other, "--seed", "4", "-o", "max_steps=9")
+
+    assert result.exit_code == 2
+    for words in (
+        "run 'n' was begun with another seed None, now 4",
+        f"weak model {model}, now {other}",
+        "option max_steps of weak-only (60, now 9)",
+    ):
+        assert words in result.stderr
+
+
+def test_twenty_failures_in_a_row_stop_the_run_and_say_what_is_left(line, tmp_path):
+    (tmp_path / "weak.json").write_text(json.dumps({"replies": [BUSY], "repeat": True}))
+    options = ["--env", "shop", "--task", "all", "--trials", "2", "--protocol", "weak-only"]
+    result = line("run", *options, "--weak", f"scripted:{tmp_path / 'weak.json'}", "--name", "n")
+
+    assert (result.exit_code, result.stdout.count("failed")) == (1, 20)
+    assert "Stopped: the weak model failed 20 times in a row: the server is down" in result.stderr
+    assert "Left undone: 4 episodes: refund-returned #1 (weak-only), " in result.stderr
+    assert "The same command with --name 'n' goes on where it stopped." in result.stderr
+
+
+PRICED = """
+[models.weak]
+provider = "scripted"
+name = "weak.json"
+
+[prices."scripted:weak"]
+input = 1
+output = 100
+since = "2026-01-01"
+"""
+COUNTED = {"action": {"tool": "nope", "arguments": {}}, "usage": {"input": 100, "cached": 0, "output": 9}}
+
+
+@pytest.fixture
+def priced(line, tmp_path):
+    """A run of two tasks whose model loops, at a tenth of a cent a call."""
+    (tmp_path / "spectrace.toml").write_text(PRICED)
+    (tmp_path / "weak.json").write_text(json.dumps({"replies": [COUNTED], "repeat": True}))
+    return TWO
+
+
+def test_a_runs_money_stops_it_and_what_was_cut_is_run_again(line, priced):
+    (cut,) = line.items(*priced, "--max-cost-usd", "0.003", code=1)
+    said = line(*priced, "--max-cost-usd", "0.003")
+    more = line.items(*priced, "--max-cost-usd", "1", "-o", "max_steps=60")
+
+    assert (cut["status"], cut["end_reason"]) == ("truncated", "run_max_cost_usd")
+    assert (said.exit_code, "Nothing was run." in said.stdout) == (1, True)
+    assert "Stopped: the run has cost what --max-cost-usd allows" in said.stderr
+    assert [(item["end_reason"], item["earlier"]) for item in more] == [("max_steps", False)] * 2

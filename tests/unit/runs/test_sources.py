@@ -5,9 +5,22 @@ import asyncio
 import pytest
 
 from spectrace.core.commands import Act, Generate
-from spectrace.core.types import Effect, Evaluation, Message, ModelRequest, Observation, Role
+from spectrace.core.types import (
+    Completion,
+    Effect,
+    Evaluation,
+    Message,
+    ModelFacts,
+    ModelRequest,
+    Observation,
+    Role,
+    ToolSpec,
+    Usage,
+)
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
-from spectrace.errors import EnvironmentFailed, UsageError
+from spectrace.errors import EnvironmentFailed, ModelFailed, UsageError
+from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.purse import Purse
 from spectrace.runs.sources import Limits, LiveSource, ModelSource
 from tests.aio import in_loop
 from tests.episodes import call
@@ -93,3 +106,75 @@ async def test_a_model_that_was_not_given_is_named():
 async def test_without_an_environment_nothing_can_be_acted_on():
     with pytest.raises(EnvironmentFailed, match="no environment"):
         await ModelSource({}).act("", 1, Act(call("add", n=1), Effect.WRITE, "actor", "s1.1"))
+
+
+class Slow(FunctionEnvironment):
+    """An environment that keeps no time limit of its own."""
+
+    async def act(self, action, requestor="agent"):
+        await asyncio.sleep(60)
+        raise AssertionError
+
+
+@in_loop
+async def test_a_tools_own_limit_goes_before_that_of_all_actions():
+    tools = [ToolSpec("add", "", "{}", timeout_us=20_000), ToolSpec("wait", "", "{}")]
+    source = LiveSource(Slow.from_functions("list", [add], "Add."), {}, Limits(act_s=30), tools=tools)
+
+    with pytest.raises(EnvironmentFailed, match=r"no answer within 0\.02 s") as failure:
+        await source.act("", 2, Act(call("add", n=1), Effect.WRITE, "verdict:1", "s1.1"))
+    assert failure.value.kind == "timeout"
+
+
+class Raising(FunctionEnvironment):
+    """An environment whose own call timed out long before any limit."""
+
+    async def act(self, action, requestor="agent"):
+        raise TimeoutError("a call inside")
+
+
+@in_loop
+async def test_a_timeout_of_the_environments_own_is_not_called_ours():
+    source = LiveSource(Raising.from_functions("list", [add], "Add."), {}, Limits())
+
+    with pytest.raises(EnvironmentFailed, match="a call of its own timed out: a call inside"):
+        await source.act("", 2, Act(call("add", n=1), Effect.WRITE, "verdict:1", "s1.1"))
+
+
+PRICE = '{"input": "1", "cached": "1", "output": "100", "since": "2026-01-01", "source": "test"}'
+
+
+def paying(purse, *roles):
+    """A source whose models cost 1000 micro-dollars a call."""
+    answer = Completion(Message("assistant", "x"), usage=Usage(input=100, output=9))
+    clients = {role: ScriptedModel([answer], repeat=True) for role in roles}
+    models = [ModelFacts(role, "scripted", role, price=PRICE) for role in roles]
+    return LiveSource(
+        FunctionEnvironment.from_functions("list", [add], "Add."), clients, Limits(), models, purses=[purse]
+    )
+
+
+def asked(who):
+    return Generate(Role.USER if who == "user" else Role.DRAFTER, who, "s1", ModelRequest((Message("user", "hi"),)))
+
+
+@in_loop
+async def test_every_call_is_paid_and_an_empty_purse_refuses_the_next():
+    purse = Purse("0.002")
+    source = paying(purse, "weak", "strong")
+    await source.generate("", 1, asked("weak"))
+    await source.generate("", 2, asked("strong"))
+
+    with pytest.raises(ModelFailed, match="max_cost_usd") as refused:
+        await source.generate("", 3, asked("weak"))
+    assert (refused.value.kind, purse.spent.micro_usd) == ("budget", 2000)
+
+
+@in_loop
+async def test_what_the_environment_needs_is_paid_and_never_refused():
+    purse = Purse("0.001")
+    source = paying(purse, "weak", "user")
+    for _ in range(3):
+        await source.generate("", 1, asked("user"))
+
+    assert (purse.empty, purse.spent.micro_usd) == ("max_cost_usd", 3000)

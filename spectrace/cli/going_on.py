@@ -1,0 +1,156 @@
+"""A named run goes on where it stopped: which of its cells have their result, and whether it is still the same run.
+
+A cell (task, trial, protocol) has its result once an episode of it went to an end that says something of the agent.
+What was interrupted, or failed by its infrastructure, is run again; the earlier episode stays, and reports call it
+superseded. The same name with another environment, option, model, prompt or seed would make one table of two: refused.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from spectrace.audit.answers import EpisodeSummary, Filters
+from spectrace.audit.batches import kind_of
+from spectrace.audit.queries import Reader
+from spectrace.core.digest import text_digest
+from spectrace.core.endings import infrastructure
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.prompts import Prompts
+from spectrace.errors import UsageError
+from spectrace.runs.live import EpisodeProtocol, options_of
+from spectrace.settings import Settings
+from spectrace.store import runs
+from spectrace.store.sql import SqlEventStore
+
+_OUTSIDE = frozenset({"url", "key_env", "key_file", "timeout_s"})
+"""Where a model is reached, not what it is: a run may go on with another server."""
+
+Key = tuple[str, int, str]
+"""(task, trial, protocol)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a run of that name has recorded before this command."""
+
+    results: Mapping[Key, EpisodeSummary] = field(default_factory=dict)
+    """The cells that have their result, or are running elsewhere."""
+    micro_usd: int = 0
+    """What is known of their cost, superseded episodes included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What makes a run the same run. Tasks, trials and protocols may be added to it."""
+
+    env: str
+    models: Mapping[str, str]
+    prompts: str
+    """Their digest."""
+    seed: int | None
+    options: Mapping[str, Mapping[str, object]]
+    """Protocol -> its options."""
+
+    def to_json(self) -> str:
+        """Return what is stored with the run."""
+        fixed = {"env": self.env, "models": dict(self.models), "prompts": self.prompts, "seed": self.seed}
+        return json.dumps(fixed | {"options": {name: dict(one) for name, one in self.options.items()}}, sort_keys=True)
+
+
+def spec(
+    env: str,
+    protocols: Sequence[EpisodeProtocol],
+    models: Mapping[str, str],
+    prompts: Prompts | None,
+    seed: int | None,
+    settings: Settings,
+) -> Spec:
+    """Return the spec of a run; `models` are the names as they were given, by role."""
+    return Spec(
+        env,
+        {role: _identity(name, settings) for role, name in models.items()},
+        text_digest((prompts or Prompts()).to_json()),
+        seed,
+        {protocol.NAME: json.loads(options_of(protocol)) for protocol in protocols},
+    )
+
+
+def _identity(name: str, settings: Settings) -> str:
+    table = settings.models.get(name)
+    if table is None:
+        return name.partition("@http")[0]
+    kept = {key: value for key, value in table.items() if key not in _OUTSIDE}
+    rest = {key: value for key, value in kept.items() if key not in {"provider", "name"}}
+    return f"{kept.get('provider')}:{kept.get('name')}" + (f" {json.dumps(rest, sort_keys=True)}" if rest else "")
+
+
+def go_on(store: SqlEventStore, name: str, wanted: Spec) -> Before:
+    """Begin the run, or go on with it; return what it has recorded.
+
+    Raise UsageError, saying what differs, where the name stands for another run.
+    """
+    reader = Reader(store)
+    recorded = reader.episodes(Filters(run=(name,), sort="started_at"))
+    foreign = next((one for one in recorded if kind_of(one) != "run"), None)
+    if foreign is not None:
+        raise UsageError(f"run {name!r} is a {kind_of(foreign)} ({foreign.episode}, ...): give another --name.")
+    known = {run.name: run for run in runs.every(store)}.get(name)
+    differ = [] if known is None else _differences(json.loads(known.settings), wanted)
+    for protocol, episode in {one.protocol: one.episode for one in recorded}.items():
+        started = reader.first(episode).body
+        if isinstance(started, EpisodeStarted) and protocol in wanted.options:
+            differ += _option_differences(protocol, json.loads(started.options), wanted.options[protocol])
+        if isinstance(started, EpisodeStarted) and started.environment.name != wanted.env:
+            differ.append(f"env {started.environment.name}, now {wanted.env}")
+    if differ:
+        raise UsageError(
+            f"run {name!r} was begun with another {'; another '.join(dict.fromkeys(differ))}. "
+            "Go on with what it was begun with, or give another --name."
+        )
+    if known is None:
+        runs.begin(store, name, "run", (), wanted.to_json())
+    costs = [Decimal(one.cost_usd or one.cost_usd_at_least or 0) for one in recorded]
+    return Before(_results(recorded), round(sum(costs) * 1_000_000))
+
+
+def _results(recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:
+    """Return the first result of each cell: a later one must not replace it, or one could choose."""
+    found: dict[Key, EpisodeSummary] = {}
+    for one in recorded:
+        if one.status == "running" or not infrastructure(one.status, one.end_reason):
+            found.setdefault((one.task, one.trial, one.protocol), one)
+    return found
+
+
+def _differences(begun: Mapping[str, object], wanted: Spec) -> list[str]:
+    now = json.loads(wanted.to_json())
+    found = [f"{name} {begun.get(name)}, now {now[name]}" for name in ("env", "seed") if begun.get(name) != now[name]]
+    if begun.get("prompts") != now["prompts"]:
+        found.append("set of prompts")
+    models, options = _table(begun.get("models")), _table(begun.get("options"))
+    found += [
+        f"{role} model {models[role]}, now {model}"
+        for role, model in wanted.models.items()
+        if role in models and models[role] != model
+    ]
+    for protocol, given in wanted.options.items():
+        if protocol in options:
+            found += _option_differences(protocol, _table(options[protocol]), given)
+    return found
+
+
+def _option_differences(protocol: str, begun: Mapping[str, object], wanted: Mapping[str, object]) -> list[str]:
+    return [
+        f"option {name} of {protocol} ({_shown(begun.get(name))}, now {_shown(wanted.get(name))})"
+        for name in sorted({*begun, *wanted})
+        if begun.get(name) != wanted.get(name)
+    ]
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _table(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}

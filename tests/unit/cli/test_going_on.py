@@ -1,0 +1,101 @@
+import pytest
+
+from spectrace.cli import going_on
+from spectrace.core.baselines import WeakOnly
+from spectrace.core.prompts import Prompts
+from spectrace.core.specagent import SpecAgent
+from spectrace.errors import UsageError
+from spectrace.runs.live import Labels
+from spectrace.settings import Settings
+from spectrace.store import runs
+from spectrace.store.sql import open_store
+from tests.episodes import DONE, FIND, READ
+from tests.playbook import accept
+from tests.shop_log import recorded, reverified
+
+MODELS = {"weak": "scripted:w", "strong": "scripted:s"}
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = open_store(str(tmp_path / "log.db"))
+    yield opened
+    opened.close()
+
+
+ONE = (SpecAgent(),)
+
+
+def spec(protocols=ONE, **given):
+    named = {"env": "shop", "models": MODELS, "prompts": None, "seed": None, "settings": Settings()} | given
+    return going_on.spec(protocols=protocols, **named)
+
+
+def test_a_new_run_has_nothing_and_its_spec_is_stored(store):
+    before = going_on.go_on(store, "n", spec())
+
+    assert (before.results, before.micro_usd) == ({}, 0)
+    assert runs.get(store, "n").settings == spec().to_json()
+
+
+def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_is_none(store):
+    labels = Labels(run="n")
+    recorded(store, weak=[FIND], strong=[], labels=labels)  # its script runs out: model_weak_invalid
+    first = recorded(store, labels=labels)
+    recorded(store, labels=labels)
+    failed = recorded(store, weak=[FIND], labels=Labels(run="n", trial=1))
+    before = going_on.go_on(store, "n", spec())
+
+    assert {key: one.episode for key, one in before.results.items()} == {("cancel-own", 0, "specagent"): first}
+    assert failed not in before.results
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"env": "tau2:mock"}, "another env shop, now tau2:mock"),
+        ({"models": {**MODELS, "weak": "local:x"}}, "another weak model scripted:w, now local:x"),
+        ({"prompts": Prompts(held="later")}, "another set of prompts"),
+        ({"seed": 1}, "another seed None, now 1"),
+        (
+            {"protocols": (SpecAgent(k=4, fused=False),)},
+            r"option fused of specagent \(true, now false\); another option k",
+        ),
+    ],
+)
+def test_another_spec_is_refused_with_what_differs(store, changes, words):
+    going_on.go_on(store, "n", spec())
+
+    with pytest.raises(UsageError, match=words):
+        going_on.go_on(store, "n", spec(**changes))
+
+
+def test_options_are_held_against_what_was_recorded_even_of_a_protocol_added_later(store):
+    going_on.go_on(store, "n", spec())
+    recorded(store, weak=[FIND, READ, DONE], protocol=WeakOnly(), labels=Labels(run="n"))
+
+    with pytest.raises(UsageError, match="option max_steps of weak-only"):
+        going_on.go_on(store, "n", spec((WeakOnly(max_steps=3),)))
+
+
+def test_tasks_and_protocols_may_be_added(store):
+    going_on.go_on(store, "n", spec())
+
+    assert going_on.go_on(store, "n", spec((SpecAgent(), WeakOnly()))).results == {}
+
+
+def test_a_server_may_move_and_a_model_may_not_change():
+    def of(url, temperature):
+        table = {"provider": "openai", "name": "x", "url": url, "parameters": {"temperature": temperature}}
+        return spec(models={"weak": "w"}, settings=Settings(models={"w": table})).models
+
+    assert of("http://a", 0) == of("http://b", 0) != of("http://a", 1)
+    assert spec(models={"weak": "openai:x@http://a"}).models == spec(models={"weak": "openai:x@http://b"}).models
+
+
+def test_the_name_of_a_re_verification_is_not_taken(store):
+    episode = recorded(store)
+    reverified(store, episode, "again", [accept()] * 3)
+
+    with pytest.raises(UsageError, match="run 'again' is a reverify"):
+        going_on.go_on(store, "again", spec())
