@@ -17,7 +17,7 @@ from spectrace.cost.phases import MEASURES
 from spectrace.cost.prediction import Prediction, TaskRounds, plain_parameters, predict
 
 REFERENCE = "strong-only"
-"""The protocol of a reference."""
+"""The protocol of a reference; a one-model recording from elsewhere (`imported`) is one too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Relative:
 
 def relative(group: CostGroup, reference: Sequence[CostGroup]) -> Relative | str:
     """Return R of a group, or why there is none. Of the reference only the strong-only episodes count."""
-    alone = [one for one in reference if one.made.protocol == REFERENCE]
+    alone = [one for one in reference if _acts_alone(one)]
     if not alone:
         return f"the reference has no {REFERENCE} episode" if reference else "no reference was named (--reference)"
     common = group.tasks & {task for one in alone for task in one.tasks}
@@ -74,6 +74,10 @@ def relative(group: CostGroup, reference: Sequence[CostGroup]) -> Relative | str
         judged=plain_parameters(_task_rounds(mine, None)),
         latency=_latency(group, mine, measures["seconds"].accounted),
     )
+
+
+def _acts_alone(group: CostGroup) -> bool:
+    return group.made.protocol == REFERENCE or (group.made.protocol == "imported" and group.made.weak is None)
 
 
 def _latency(group: CostGroup, mine: Sequence[Spending], strong: Account | str) -> Latency | None:

@@ -107,7 +107,7 @@ def command(
     filters: Filters,
     as_json: bool,
 ) -> None:
-    """Show what each phase cost in calls, tokens, FLOPs, memory traffic, time and money, and R against strong-only."""
+    """Show what each phase cost (calls, tokens, FLOPs, bytes read, time, money), and R: a strong-only step costs 1."""
     costing = Costing(
         profile=None if profile is None else load_profile(profile),
         prices=settings_here().prices,
@@ -174,7 +174,7 @@ def _cells(cost: PhaseCost) -> list[console.Cell]:
 
 def _shown(value: Sum, unit: float = 1) -> str | None:
     """Return a sum; `>=` where a part of it is unknown, nothing where all is."""
-    if value.unknown and not value.known:
+    if value.least is None:
         return None
     return f"{'>=' if value.unknown else ''}{_figure(value.known / unit)}"
 

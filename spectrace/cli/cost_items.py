@@ -61,8 +61,8 @@ def _item(group: CostGroup, phase: str, who: str | None, cost: PhaseCost) -> dic
         "calls": cost.calls,
         "failed": cost.failed,
         "retries": cost.retries,
-        "tokens": {name: int(sums[name].known) for name in TOKENS},
-        **{name: sums[name].known for name in MEASURES},
+        "tokens": {name: None if (least := sums[name].least) is None else int(least) for name in TOKENS},
+        **{name: sums[name].least for name in MEASURES},
         "unknown": {name: sums[name].unknown for name in (*TOKENS, *MEASURES) if sums[name].unknown},
     }
 

@@ -87,13 +87,20 @@ class Sum:
 
     known: float = 0.0
     unknown: int = 0
+    parts: int = 0
 
     def add(self, value: float | None) -> None:
         """Add one part."""
+        self.parts += 1
         if value is None:
             self.unknown += 1
         else:
             self.known += value
+
+    @property
+    def least(self) -> float | None:
+        """What it is at least; None where parts are there and nobody knows any."""
+        return None if self.parts and self.unknown == self.parts else self.known
 
     @property
     def exact(self) -> float | None:

@@ -120,6 +120,14 @@ def test_a_reference_on_other_tasks_is_none():
     assert "none of these tasks" in r_of([spec()], elsewhere)
 
 
+def test_an_imported_recording_of_one_model_is_a_reference():
+    other = alone()
+    facts = tuple(one for one in other.started.models if one.role == "strong")
+    imported = replace(other, started=replace(other.started, protocol="imported", models=facts))
+
+    assert r_of([spec()], imported).measures["seconds"].accounted.d == 2.0
+
+
 def test_of_the_reference_only_the_strong_only_episodes_count():
     with_more = r_of([spec()], alone(), spec())
 

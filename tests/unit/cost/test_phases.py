@@ -69,6 +69,12 @@ def test_a_sum_with_an_unknown_part_is_not_exact():
     assert (total.sums["flops"].exact, total.sums["flops"].known, total.sums["input"].exact) == (None, 10.0, 200)
 
 
+def test_a_sum_of_nothing_but_unknown_parts_is_unknown():
+    total = summed([call(usage=Usage(None, None, 3)), call(usage=Usage(None, 1, None))])
+
+    assert (total.sums["input"].least, total.sums["output"].least, summed([]).sums["input"].least) == (None, 3, 0)
+
+
 def test_retries_and_failures_are_counted():
     total = summed([call(retries=2), call(failed=True)])
 
