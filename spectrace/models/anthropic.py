@@ -6,7 +6,9 @@ is safe; the body is ours anyway, as its `create` has no `temperature`. What one
 shared with every dialect here.
 
 Replies are constrained (structured outputs) on its own host, unless the model's table says otherwise; other servers
-take the schema and ignore it (llama.cpp does), so there `constrained` is false unless the table says true.
+take the schema and ignore it (llama.cpp does), so there `constrained` is false unless the table says true. What a model
+thinks is recorded and not sent back, as with every dialect; thinking that insists on it is no parameter to set here.
+`parameters.cache_control = {type = "ephemeral"}` asks for the prompt cache.
 """
 
 import json

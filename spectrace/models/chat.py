@@ -15,6 +15,7 @@ from spectrace.core.types import Message, ModelRequest, ToolSpec, Usage
 from spectrace.models.calls import Calls, InvalidReply, SentCall, read_calls, sendable_arguments
 
 __all__ = [
+    "FORMER_CALL",
     "InvalidReply",
     "Reply",
     "content",
@@ -36,6 +37,9 @@ _CONTEXT = re.compile(
     r"context.?length|context.?size|context.?window|maximum.?context|prompt is too long|longer than the model's",
     re.IGNORECASE,
 )
+
+
+FORMER_CALL = "a function_call (the former shape of a call) was not read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,12 @@ def read_body(body: dict[str, object]) -> Reply:
         provider_id=_text(body.get("id")),
         body=body,
         choice=choice,
-        anomalies=called.anomalies + disagreement(finish_reason, "tool_calls", called=bool(called.calls)),
+        anomalies=(
+            *called.anomalies,
+            *disagreement(finish_reason, "tool_calls", called=bool(called.calls)),
+            *([f"{len(choices) - 1} more choices were left out"] if len(choices) > 1 else []),
+            *([FORMER_CALL] if message.get("function_call") else []),
+        ),
     )
 
 

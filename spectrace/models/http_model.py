@@ -208,9 +208,10 @@ class HTTPModel:
     ) -> Completion:
         reply, first = answer.reply, answer.first_token_ns
         server = self.server_said(reply)
-        anomalies = [*reply.anomalies, *self.odd(reply, body)]
+        limit = body.get("max_completion_tokens", body.get("max_tokens"))
+        anomalies = [*reply.anomalies, *chat.cut_anomaly(reply, limit)]
         if anomalies:
-            server |= {"anomalies": anomalies, "raw": answer.raw}
+            server |= {"anomalies": anomalies, "raw": self._endpoint.scrub(answer.raw)}
         return Completion(
             message=reply.message,
             reasoning=reply.reasoning,
@@ -234,10 +235,6 @@ class HTTPModel:
         message = reply.choice.get("message")
         said["refusal"] = message.get("refusal") if isinstance(message, Mapping) else None
         return {key: value for key, value in said.items() if isinstance(value, str) and value}
-
-    def odd(self, reply: chat.Reply, body: Mapping[str, object]) -> tuple[str, ...]:
-        """Return what is odd about the reply beside what was asked."""
-        return chat.cut_anomaly(reply, body.get("max_completion_tokens", body.get("max_tokens")))
 
     async def _get(self, path: str, timeout_s: float) -> str:
         return await self._connection.get(path, timeout_s)

@@ -112,6 +112,8 @@ class ChatStream:
             if text:
                 self._texts.setdefault(name, []).append(text)
                 self.begun = True
+        if delta.get("function_call"):
+            self._note(chat.FORMER_CALL)
         calls = delta.get("tool_calls") or []
         if not isinstance(calls, list):
             raise InvalidReply(f"the tool_calls of a chunk are {type(calls).__name__}, not a list")

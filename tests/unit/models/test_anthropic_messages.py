@@ -1,8 +1,22 @@
 import json
+from itertools import pairwise
 
 import pytest
 
-from spectrace.core.types import Effect, Message, ModelRequest, ToolCall, ToolSpec, Usage
+from spectrace.core.prompts import Prompts, history_messages
+from spectrace.core.types import (
+    Call,
+    Effect,
+    History,
+    Message,
+    ModelRequest,
+    Observation,
+    Reply,
+    Step,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
 from spectrace.models import anthropic_messages as wire
 from spectrace.models.calls import InvalidReply
 
@@ -55,6 +69,33 @@ def test_what_the_same_side_says_in_a_row_is_one_turn():
             },
         ],
     }
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_protocols_history_keeps_the_rules_of_the_api(native):
+    prompts = Prompts()
+    steps = tuple(
+        Step(f"s1.{number}", action, Effect.READ, observation)
+        for number, (action, observation) in enumerate(
+            [
+                (Call("look", '{"id": "W1"}'), Observation("")),
+                (Call("look", '{"id": "W1"'), Observation("not JSON", error=True)),
+                (Reply("Which one?"), Observation("W2")),
+                (Call("change", '{"id": "W2"}'), None),
+            ],
+            1,
+        )
+    )
+    history = History((Message("user", "Change W2."),), steps[:3])
+    messages = history_messages(prompts, history, steps[3:], native=native)
+
+    said = turns(Message("system", "Be brief."), *messages, Message("user", "REVIEW"))
+
+    assert [turn["role"] for turn in said] == ["user", "assistant"] * (len(said) // 2) + ["user"]
+    assert all(block["type"] != "text" or block["text"].strip() for turn in said for block in turn["content"])
+    for turn, answer in pairwise(said):
+        asked = [block["id"] for block in turn["content"] if block["type"] == "tool_use"]
+        assert [block["tool_use_id"] for block in answer["content"] if block["type"] == "tool_result"] == asked
 
 
 def test_several_system_prompts_stay_apart():

@@ -185,6 +185,17 @@ def test_a_finish_reason_that_disagrees_is_noted(reason, calls, note):
     assert chat.read_body(body).anomalies == (() if note is None else (note,))
 
 
+@pytest.mark.parametrize(
+    ("choices", "note"),
+    [
+        ([{"message": {}}, {"message": {}}], "1 more choices were left out"),
+        ([{"message": {"function_call": {"name": "look", "arguments": "{}"}}}], chat.FORMER_CALL),
+    ],
+)
+def test_what_is_not_read_is_noted(choices, note):
+    assert chat.read_body({"choices": choices}).anomalies == (note,)
+
+
 def test_reasoning_is_kept_under_either_name():
     assert reply_with(reasoning="so").reasoning == "so"
 

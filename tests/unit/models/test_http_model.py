@@ -148,6 +148,12 @@ def test_what_was_odd_is_recorded_with_the_body_as_received(server, stream):
     assert said["raw"] == ("".join(pieces) if stream else body)
 
 
+def test_a_key_in_the_body_as_received_is_scrubbed(server):
+    server.chat({**completion("x"), "echo": "sk-named", "choices": completion("x")["choices"] * 2})
+
+    assert "sk-named" not in ask(client_for(server, api_key="sk-named")).server
+
+
 def test_a_reply_as_long_as_its_limit_that_claims_to_be_whole_is_noted(server):
     server.chat(completion("x"))
 

@@ -131,6 +131,12 @@ def test_another_choice_is_left_out_and_noted():
     assert (reply.message.content, reply.anomalies) == ("héllo 😀", ("a choice numbered 1 was left out",))
 
 
+def test_a_call_in_its_former_shape_is_noted():
+    piece = event(choices=[{"index": 0, "delta": {"function_call": {"name": "look"}}}])
+
+    assert read([piece, piece, *HELLO]).anomalies == (chat.FORMER_CALL,)
+
+
 def test_other_members_of_chunks_are_kept():
     reply = read([event(choices=[{"delta": {"content": "x"}, "matched_stop": 7}], metadata={"v": 1}), *HELLO[2:]])
 
