@@ -12,7 +12,8 @@ later, whatever the user then said. An action counts as done on a guess where th
 
 Not counted: reads; what a simulated user does; an indeterminate write, whose step nobody could commit; the last act of
 an episode that breaks off; a write that nobody reviewed (`audit unreviewed`). 3 and 4 ask only episodes that commit
-steps. An imported file keeps no times of its own inside a turn, so there 2 shows only what the file's order shows.
+steps, and 2 and 4, which rest on what the log does *not* say, only where every event of it can be read. An imported
+file keeps no times of its own inside a turn, so there 2 shows only what the file's order shows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,14 +27,17 @@ from spectrace.core.events import (
     EpisodeStarted,
     Event,
     GenerateCompleted,
+    GenerateRequested,
     RepairMade,
     SegmentCommitted,
     StepDrafted,
     StepsDiscarded,
     StepSpeculated,
+    Unknown,
 )
 from spectrace.core.facts import tool_of
 from spectrace.core.types import Effect
+from spectrace.core.versions import CLASSES
 
 BACKGROUND = " (background task)"
 """How the published code names the calls that it made ahead of the user."""
@@ -67,6 +71,8 @@ class _Sent:
 class _Log:
     """What the rule needs of an episode."""
 
+    whole: bool
+    """Whether every event can be read: what is not there was not told."""
     sent: dict[int, _Sent] = field(default_factory=dict)
     unanswered: list[int] = field(default_factory=list)
     """Replies to the user that are open now."""
@@ -90,7 +96,7 @@ class _Log:
 
 def speculative_writes(events: Sequence[Event]) -> Iterator[tuple[int, str]]:
     """Yield the act.requested of each action that was done on a guess, and how the log shows it."""
-    log = _Log()
+    log = _Log(whole=_is_whole(events))
     for event in events:
         _follow(log, event)
     for one in log.sent.values():
@@ -99,11 +105,17 @@ def speculative_writes(events: Sequence[Event]) -> Iterator[tuple[int, str]]:
             yield one.seq, f"{one.tool or one.effect} at {one.position} {why}"
 
 
+def _is_whole(events: Sequence[Event]) -> bool:
+    """Whether nothing is missing among events that were read without their prompts."""
+    lost = (one.type for one in events if isinstance(one.body, Unknown) and one.type in CLASSES)
+    return all(one.seq == number for number, one in enumerate(events)) and set(lost) <= {GenerateRequested.TYPE}
+
+
 def _why(log: _Log, one: _Sent) -> str | None:
     if one.authority == "speculative":
         read = "was declared a read, changed the state and " if one.effect == Effect.READ else ""
         return f"{read}ran on the authority speculative"
-    if one.ahead_of is not None:
+    if one.ahead_of is not None and log.whole:
         return f"was sent while the user had not answered event {one.ahead_of}"
     if one.tool is not None and one.tool.endswith(BACKGROUND):
         return None if one.tool.removesuffix(BACKGROUND) in log.reads else "is marked as run ahead of the user"
@@ -111,7 +123,7 @@ def _why(log: _Log, one: _Sent) -> str | None:
         return None
     if one.position in log.discarded:
         return f"ran, and event {log.discarded[one.position]} threw its step away"
-    if one.position not in log.committed and log.last_answer > one.ran:
+    if log.whole and one.position not in log.committed and log.last_answer > one.ran:
         return "ran, and no committed step holds it"
     return None
 

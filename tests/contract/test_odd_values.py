@@ -87,6 +87,7 @@ def answers(path, episode):
         f"why {episode}",
         "audit actions --tool cancel_order",
         "audit actions",
+        "audit violations",
         "db check",
     )
     for name, *rest in map(str.split, asked):

@@ -22,6 +22,7 @@ from spectrace.core.events import (
     StepDrafted,
     StepsDiscarded,
     StepSpeculated,
+    Unknown,
 )
 from spectrace.core.types import Call, Effect, Message, Observation, Outcome, Reply, ToolSpec, Usage
 from spectrace.interchange.tau2 import import_file
@@ -355,6 +356,23 @@ def test_it_is_not_broken_by(made):
     made(log)
 
     assert log.found() == []
+
+
+@pytest.mark.parametrize("lost", [SegmentCommitted, ActCompleted])
+@pytest.mark.parametrize("gone", ["event", "body"])
+def test_what_cannot_be_read_accuses_nobody(lost, gone):
+    log = Log()
+    step(log, "s1.1", READ, "read")
+    step(log, "s2.1", ASK, "reply")
+    step(log, "s3.1", CANCEL)
+    log.answers()
+    at = [seq for seq, body in enumerate(log.bodies) if isinstance(body, lost)][-1 if lost is SegmentCommitted else 1]
+    events = [Event("e", seq, "", seq, body) for seq, body in enumerate(log.bodies)]
+    kept = [one for one in events if one.seq != at]
+    if gone == "body":
+        kept = [one if one.seq != at else replace(one, body=Unknown(lost.TYPE, 1, "null")) for one in events]
+
+    assert list(speculative_writes(kept)) == []
 
 
 def test_guesses_that_only_read_do_not_break_it():
