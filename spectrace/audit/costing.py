@@ -148,10 +148,23 @@ def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
     )
     if unequal or _elsewhere(groups):
         found.append("Wall times compare only at equal concurrency on the same deployment; here they differ.")
+    hybrid = sorted({model.name for model in _architectures(groups, costing) if model.gdn_layers})
+    if hybrid and costing.checkpoint_every is None:
+        found.append(
+            f"{', '.join(hybrid)} keep a state in place of keys and values in some layers; any prefix is taken to be "
+            "found, which is the best case. --checkpoint-every 0 gives the other one."
+        )
     estimated = sum(group.estimated for group in groups)
     if estimated:
         found.append(f"{estimated} calls have no counts of their servers: four bytes are taken for one token.")
     return found
+
+
+def _architectures(groups: Sequence[CostGroup], costing: Costing) -> list[Architecture]:
+    if costing.profile is not None:
+        return [costing.profile.weak.architecture, costing.profile.strong.architecture]
+    names = {name for group in groups for _, _, name, _ in group.deployments}
+    return [model for name in names if (model := architecture_of(name)) is not None]
 
 
 def _elsewhere(groups: Sequence[CostGroup]) -> bool:

@@ -16,6 +16,7 @@ from spectrace.cost.accounting import Account, Proposition, RoundCost, StrongCos
 from spectrace.cost.phases import MEASURES
 from spectrace.cost.prediction import Prediction, TaskRounds, plain_parameters, predict
 
+_STRONG, _BOTH = frozenset({"strong"}), frozenset({"strong", "weak"})
 REFERENCE = "strong-only"
 """The protocol of a reference; a one-model recording from elsewhere (`imported`) is one too."""
 
@@ -29,6 +30,8 @@ class InMeasure:
     predicted: Prediction | str
     per_task: float | None
     """All strong calls of a task over those of the reference, mean over tasks; None where something is unknown."""
+    per_task_all: float | None
+    """The same with the weak model's calls: what the protocol costs in all."""
     left_out: int
     """Failed calls of unknown cost."""
 
@@ -105,13 +108,16 @@ def _in_measure(
         accounted=lines,
         proposition=proposition(lines),
         predicted=predict(_task_rounds(mine, here), d) if lines.reviews else "nothing was reviewed",
-        per_task=_per_task(here, mine, there, theirs, common),
+        per_task=_per_task((here, mine), (there, theirs), common, _STRONG),
+        per_task_all=_per_task((here, mine), (there, theirs), common, _BOTH),
         left_out=here.left_out,
     )
 
 
 def _unknown(why: str, here: "_Ledger") -> InMeasure:
-    return InMeasure(accounted=why, proposition=why, predicted=why, per_task=None, left_out=here.left_out)
+    return InMeasure(
+        accounted=why, proposition=why, predicted=why, per_task=None, per_task_all=None, left_out=here.left_out
+    )
 
 
 class _Ledger:
@@ -159,9 +165,9 @@ class _Ledger:
         spent = self.cost(asked for one in spendings for asked in one.acting)
         return self._unknown(spendings) if spent is None else spent / steps
 
-    def total(self, one: Spending) -> float | None:
-        """Return what all strong calls of an episode cost."""
-        return self.cost(_strong(one))
+    def total(self, one: Spending, whose: frozenset[str]) -> float | None:
+        """Return what all calls of these models cost in an episode."""
+        return self.cost(asked for asked in one.calls if asked.who in whose)
 
     def _unknown(self, spendings: Sequence[Spending]) -> str:
         calls = [self._calls[asked] for one in spendings for asked in _strong(one)]
@@ -194,14 +200,17 @@ def _task_rounds(spendings: Sequence[Spending], ledger: _Ledger | None) -> list[
 
 
 def _per_task(
-    here: _Ledger, mine: Sequence[Spending], there: _Ledger, theirs: Sequence[Spending], common: set[str]
+    mine: tuple[_Ledger, Sequence[Spending]],
+    theirs: tuple[_Ledger, Sequence[Spending]],
+    common: set[str],
+    whose: frozenset[str],
 ) -> float | None:
     """Return the ratio of what a task costs, each task's trials taken as their mean."""
     sums = []
-    for ledger, spendings in ((here, mine), (there, theirs)):
+    for ledger, spendings in (mine, theirs):
         means = []
         for task in sorted(common):
-            costs = [ledger.total(one) for one in spendings if one.task == task]
+            costs = [ledger.total(one, whose) for one in spendings if one.task == task]
             known = [cost for cost in costs if cost is not None]
             if len(known) < len(costs):
                 return None

@@ -38,6 +38,7 @@ _PHASES = (
 _R = (
     Column("protocol"),
     Column("run", rank=7),
+    Column("strong", rank=8),
     Column("in"),
     Column("v/d", right=True, rank=4),
     Column("rho", right=True, rank=4),
@@ -46,7 +47,8 @@ _R = (
     Column("Prop. 1", right=True, rank=2),
     Column("predicted", right=True, rank=1),
     Column("for", right=True, rank=1),
-    Column("per task", right=True, rank=5),
+    Column("per task", right=True, rank=3),
+    Column("with weak", right=True, rank=3),
 )
 _WORDS = {
     "flops": "FLOPs",
@@ -199,8 +201,8 @@ def _say_r(found: Sequence[tuple[CostGroup, Relative | str]]) -> None:
                 missing[why] = (*missing.get(why, ()), _WORDS[measure])
                 continue
             shown = [_ratio(one[name]) for name in ("v_over_d", "rho", "r_accounting", "apart", "r_proposition")]
-            after = [*shown, *_prediction(one), _ratio(one["per_task"])]
-            rows.append([group.made.protocol, group.made.run, _WORDS[measure], *after])
+            after = [*shown, *_prediction(one), _ratio(one["per_task"]), _ratio(one["per_task_all"])]
+            rows.append([group.made.protocol, group.made.run, group.made.strong, _WORDS[measure], *after])
         for why, words in missing.items():
             reasons.setdefault((why, words), {})[group.made.protocol] = None
     if rows:

@@ -107,6 +107,7 @@ def r_item(values: InMeasure) -> dict[str, object]:
         "p": formula and formula.p,
         "n": formula.n if formula and isfinite(formula.n) else None,
         "per_task": values.per_task,
+        "per_task_all": values.per_task_all,
         "left_out": values.left_out,
         "predicted": test
         and {

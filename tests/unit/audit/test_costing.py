@@ -194,6 +194,15 @@ def test_wall_times_on_another_deployment_do_not_compare():
     assert any("same deployment" in note for note in notes(groups, PAPER))
 
 
+@pytest.mark.parametrize(
+    ("profile", "every", "said"), [("paper", None, True), ("paper", 0, False), ("local", None, False)]
+)
+def test_of_a_hybrid_model_the_best_case_is_said_to_be_one(profile, every, said):
+    costing = Costing(profile=load_profile(profile), checkpoint_every=every)
+
+    assert any("which is the best case" in note for note in notes(cost_groups([spec()], costing), costing)) == said
+
+
 def test_estimated_tokens_are_said_to_be():
     costing = Costing(estimate_tokens=True)
 

@@ -82,6 +82,10 @@ def test_per_task_compares_all_strong_calls():
     assert r_of([spec()], alone()).measures["seconds"].per_task == pytest.approx(6 / 8)
 
 
+def test_what_a_protocol_costs_in_all_counts_the_weak_model_too():
+    assert r_of([spec()], alone()).measures["seconds"].per_task_all == pytest.approx((6 + 4 * 0.2) / 8)
+
+
 def test_latency_is_what_all_models_take():
     found = r_of([spec()], alone()).latency
 

@@ -66,7 +66,7 @@ def test_people_get_a_table_of_phases_and_one_of_r(log):
     result = log("cost", "--run", "spec", "--reference", "alone", "--profile", "paper")
     titles = [row.split() for row in result.stdout.splitlines() if row.startswith("protocol")]
 
-    assert [row[:3] for row in titles] == [["protocol", "run", "phase"], ["protocol", "run", "in"]]
+    assert [row[:3] for row in titles] == [["protocol", "run", "phase"], ["protocol", "run", "strong"]]
     assert "R in money is unknown (specagent): a strong step of the reference costs nothing" in result.stderr
 
 
