@@ -15,10 +15,9 @@ from spectrace.core.types import Message, ModelFacts, Usage
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.cost.architecture import Architecture
 from spectrace.cost.estimate import call_work
-from spectrace.cost.hardware import balance_point
 from spectrace.cost.phases import Call, PhaseCost, by_phase, summed
 from spectrace.cost.prices import Price, cost_micro_usd, price_of
-from spectrace.cost.profiles import HARDWARE, Profile, architecture_of
+from spectrace.cost.profiles import Profile, architecture_of
 from spectrace.cost.radix import RadixCache
 from spectrace.cost.tokens import Tokenize, in_tokens_of, message_ids
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
@@ -130,51 +129,6 @@ def cost_groups(spendings: Iterable[Spending], costing: Costing) -> list[CostGro
     for one in sorted(spendings, key=lambda one: (one.at, one.episode)):
         groups.setdefault(_made(one), []).append(one)
     return [_costed(made, group, costing) for made, group in groups.items()]
-
-
-def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
-    """Return what a reader of the figures must know: where an assumption fails, what does not compare."""
-    found = []
-    hardware = (costing.profile.strong.hardware if costing.profile else None) or HARDWARE["H20"]
-    balance = balance_point(hardware)
-    most = max((at_once for group in groups for at_once in group.concurrency if at_once is not None), default=0)
-    if most > balance:
-        found.append(
-            f"{most} episodes ran at once: past {balance:.0f} sequences on {hardware.name} Assumption 1 fails: "
-            "decoding is no longer bound by memory, and added FLOPs cost time."
-        )
-    unequal = len({frozenset(group.concurrency) for group in groups}) > 1 or any(
-        len(group.concurrency) > 1 for group in groups
-    )
-    if unequal or _elsewhere(groups):
-        found.append("Wall times compare only at equal concurrency on the same deployment; here they differ.")
-    hybrid = sorted({model.name for model in _architectures(groups, costing) if model.gdn_layers})
-    if hybrid and costing.checkpoint_every is None:
-        found.append(
-            f"{', '.join(hybrid)} keep a state in place of keys and values in some layers; any prefix is taken to be "
-            "found, which is the best case. --checkpoint-every 0 gives the other one."
-        )
-    estimated = sum(group.estimated for group in groups)
-    if estimated:
-        found.append(f"{estimated} calls have no counts of their servers: four bytes are taken for one token.")
-    return found
-
-
-def _architectures(groups: Sequence[CostGroup], costing: Costing) -> list[Architecture]:
-    if costing.profile is not None:
-        return [costing.profile.weak.architecture, costing.profile.strong.architecture]
-    names = {name for group in groups for _, _, name, _ in group.deployments}
-    return [model for name in names if (model := architecture_of(name)) is not None]
-
-
-def _elsewhere(groups: Sequence[CostGroup]) -> bool:
-    """Whether a role was filled by different deployments."""
-    places: dict[str, set[tuple[str, str, str | None]]] = {}
-    for group in groups:
-        for role, *place in group.deployments:
-            provider, name, url = place
-            places.setdefault(role, set()).add((str(provider), str(name), url))
-    return any(len(found) > 1 for found in places.values())
 
 
 def _made(one: Spending) -> Made:

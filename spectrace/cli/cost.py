@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import click
 
 from spectrace.audit.answers import Filters
-from spectrace.audit.costing import CostGroup, Costing, cost_groups, notes, read_spendings
+from spectrace.audit.cost_notes import notes
+from spectrace.audit.costing import CostGroup, Costing, cost_groups, read_spendings
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.relative import Relative, relative
@@ -15,7 +16,8 @@ from spectrace.cli.options import db_option, filter_options, json_option, readin
 from spectrace.cli.select import chosen, episodes_argument, named
 from spectrace.config import settings_here
 from spectrace.cost.phases import PhaseCost, Sum
-from spectrace.cost.profiles import PROFILES, load_profile
+from spectrace.cost.profile_file import load_profile
+from spectrace.cost.profiles import PROFILES
 
 _TERA, _GIGA = 1e12, 1e9
 

@@ -7,7 +7,7 @@ import pytest
 from spectrace.audit.costing import Costing, cost_groups
 from spectrace.audit.relative import relative
 from spectrace.audit.spending import spending
-from spectrace.cost.profiles import load_profile
+from spectrace.cost.profile_file import load_profile
 from spectrace.store.memory import MemoryEventStore
 from tests.protocol_table import PROTOCOLS, TASKS, record_table
 

@@ -5,13 +5,14 @@ from decimal import Decimal
 
 import pytest
 
-from spectrace.audit.costing import Costing, cost_groups, notes, read_spendings
+from spectrace.audit.costing import Costing, cost_groups, read_spendings
 from spectrace.audit.queries import Reader
 from spectrace.audit.spending import spending
 from spectrace.core.baselines import StrongOnly
 from spectrace.cost.estimate import call_work
 from spectrace.cost.prices import Price
-from spectrace.cost.profiles import PROFILES, load_profile
+from spectrace.cost.profile_file import load_profile
+from spectrace.cost.profiles import PROFILES
 from spectrace.cost.tokens import approximate
 from spectrace.runs.live import Labels
 from spectrace.store.memory import MemoryEventStore
@@ -166,47 +167,6 @@ def test_counts_that_a_server_told_are_never_estimated():
     (group,) = cost_groups([spec()], Costing(estimate_tokens=True))
 
     assert group.estimated == 0
-
-
-def at_once(one, n):
-    return replace(one, started=replace(one.started, concurrency=n))
-
-
-@pytest.mark.parametrize(("n", "said"), [(37, False), (38, True)])
-def test_past_the_balance_point_the_report_says_so(n, said):
-    groups = cost_groups([at_once(spec(), n)], PAPER)
-
-    assert any("past 37 sequences on H20 Assumption 1 fails" in note for note in notes(groups, PAPER)) == said
-
-
-@pytest.mark.parametrize(("n", "said"), [(8, False), (4, True), (None, True)])
-def test_wall_times_at_another_concurrency_do_not_compare(n, said):
-    groups = cost_groups([at_once(spec(), 8), at_once(alone(), n)], PAPER)
-
-    assert any("only at equal concurrency on the same deployment" in note for note in notes(groups, PAPER)) == said
-
-
-def test_wall_times_on_another_deployment_do_not_compare():
-    other = alone()
-    models = tuple(replace(facts, url="http://elsewhere") for facts in other.started.models)
-    groups = cost_groups([spec(), replace(other, started=replace(other.started, models=models))], PAPER)
-
-    assert any("same deployment" in note for note in notes(groups, PAPER))
-
-
-@pytest.mark.parametrize(
-    ("profile", "every", "said"), [("paper", None, True), ("paper", 0, False), ("local", None, False)]
-)
-def test_of_a_hybrid_model_the_best_case_is_said_to_be_one(profile, every, said):
-    costing = Costing(profile=load_profile(profile), checkpoint_every=every)
-
-    assert any("which is the best case" in note for note in notes(cost_groups([spec()], costing), costing)) == said
-
-
-def test_estimated_tokens_are_said_to_be():
-    costing = Costing(estimate_tokens=True)
-
-    assert "four bytes" in notes(cost_groups([spending(recorded_events())], costing), costing)[0]
 
 
 def test_what_cannot_be_read_is_told():

@@ -9,7 +9,7 @@ from spectrace.core.baselines import StrongOnly
 from spectrace.core.types import Usage
 from spectrace.cost.phases import MEASURES
 from spectrace.cost.prediction import Prediction
-from spectrace.cost.profiles import load_profile
+from spectrace.cost.profile_file import load_profile
 from spectrace.errors import ModelFailed
 from tests.episodes import CANCEL, DONE, READ, recorded_events
 from tests.playbook import accept

@@ -9,7 +9,7 @@ from spectrace.cli.cost_items import items, r_item, sentences
 from spectrace.core.baselines import StrongOnly
 from spectrace.cost.phases import MEASURES
 from spectrace.cost.prediction import Prediction
-from spectrace.cost.profiles import load_profile
+from spectrace.cost.profile_file import load_profile
 from tests.episodes import recorded_events
 from tests.spent import ALONE_TOLD, STRONG_TOLD, WEAK_TOLD
 

@@ -1,0 +1,53 @@
+"""What to know beside costs: where an assumption fails, what does not compare, what is the best case or a guess."""
+
+from collections.abc import Sequence
+
+from spectrace.audit.costing import CostGroup, Costing
+from spectrace.cost.architecture import Architecture
+from spectrace.cost.hardware import balance_point
+from spectrace.cost.profiles import HARDWARE, architecture_of
+
+
+def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
+    """Return what a reader of the figures must know: where an assumption fails, what does not compare."""
+    found = []
+    hardware = (costing.profile.strong.hardware if costing.profile else None) or HARDWARE["H20"]
+    balance = balance_point(hardware)
+    most = max((at_once for group in groups for at_once in group.concurrency if at_once is not None), default=0)
+    if most > balance:
+        found.append(
+            f"{most} episodes ran at once: past {balance:.0f} sequences on {hardware.name} Assumption 1 fails: "
+            "decoding is no longer bound by memory, and added FLOPs cost time."
+        )
+    unequal = len({frozenset(group.concurrency) for group in groups}) > 1 or any(
+        len(group.concurrency) > 1 for group in groups
+    )
+    if unequal or _elsewhere(groups):
+        found.append("Wall times compare only at equal concurrency on the same deployment; here they differ.")
+    hybrid = sorted({model.name for model in _architectures(groups, costing) if model.gdn_layers})
+    if hybrid and costing.checkpoint_every is None:
+        found.append(
+            f"{', '.join(hybrid)} keep a state in place of keys and values in some layers; any prefix is taken to be "
+            "found, which is the best case. --checkpoint-every 0 gives the other one."
+        )
+    estimated = sum(group.estimated for group in groups)
+    if estimated:
+        found.append(f"{estimated} calls have no counts of their servers: four bytes are taken for one token.")
+    return found
+
+
+def _architectures(groups: Sequence[CostGroup], costing: Costing) -> list[Architecture]:
+    if costing.profile is not None:
+        return [costing.profile.weak.architecture, costing.profile.strong.architecture]
+    names = {name for group in groups for _, _, name, _ in group.deployments}
+    return [model for name in names if (model := architecture_of(name)) is not None]
+
+
+def _elsewhere(groups: Sequence[CostGroup]) -> bool:
+    """Whether a role was filled by different deployments."""
+    places: dict[str, set[tuple[str, str, str | None]]] = {}
+    for group in groups:
+        for role, *place in group.deployments:
+            provider, name, url = place
+            places.setdefault(role, set()).add((str(provider), str(name), url))
+    return any(len(found) > 1 for found in places.values())
