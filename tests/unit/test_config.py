@@ -201,7 +201,7 @@ def test_options_are_read_as_their_types():
     ("name", "options", "words"),
     [
         ("specagnt", [], r"did you mean specagent\?"),
-        ("specagent", ["kk=1"], r"no option 'kk' \(did you mean k\?\); it has k, fused"),
+        ("specagent", ["kk=1"], r"no option 'kk' \(did you mean k\?\); it has k, acceptance"),
         ("specagent", ["k"], "KEY=VALUE"),
         ("specagent", ["k=many"], "option k is a whole number, found 'many'"),
         ("specagent", ["max_tokens=many"], "a whole number or none"),
