@@ -3,7 +3,9 @@
 import json
 
 from spectrace.core.types import Call, Finish
+from spectrace.store.samples import EPOCH_US, pending
 from spectrace.store.sql import open_store
+from tests import guesses
 from tests.viewer.conftest import Draw
 from tests.viewer.logs import long_log, record_saying
 from tests.viewer.test_episodes import texts
@@ -77,7 +79,7 @@ def test_an_unusable_review_says_why(draw: Draw, shop):
     shown = texts(draw(shop[0], episode=shop[1]["broken"]))
 
     assert "review unusable: nothing accepted" in shown
-    assert "expected one JSON object, found 'nonsense'" in shown
+    assert "expected one JSON object and nothing else, found 'nonsense'" in shown
 
 
 def test_a_protocol_without_review_says_so(draw: Draw, shop):
@@ -109,6 +111,18 @@ def test_the_timeline_can_be_narrowed_to_writes(draw: Draw, shop):
 
     assert set(timeline["effect"]) == {"write"}
     assert "act.completed" in set(timeline["type"])
+
+
+def test_what_rivals_decide_is_among_the_decisions(draw: Draw, tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    writer = store.create("ep", guesses.started(), EPOCH_US)
+    writer.append(pending(guesses.bodies())[1:], durable=True)
+    writer.close()
+    store.close()
+    timeline = draw(tmp_path / "log.db", episode="ep", events="decisions").dataframe[0].value
+
+    assert {"step.speculated", "speculation.matched"} <= set(timeline["type"])
+    assert "s1.1 is the guess of event 1: its observation is taken" in set(timeline["summary"])
 
 
 def test_the_button_of_a_verdict_puts_its_event_into_the_address(draw: Draw, shop):

@@ -30,6 +30,7 @@ def test_a_row_says_how_the_episode_went(draw: Draw, shop):
     asked = ["end", "task", "env", "protocol", "segments", "reviews", "rejections", "unusable", "repairs", "writes"]
     assert list(row[asked]) == ["finished", "cancel-own", "shop", "specagent", 3, 3, 1, 0, 1, 1]
     assert (list(row["status"]), row["reward"], row["run"]) == (["completed"], 1.0, "nightly")
+    assert row["cost"] == "0"  # scripts are free
 
 
 def test_the_counts_are_those_of_the_rows(draw: Draw, shop):

@@ -108,6 +108,7 @@ def _facts(loaded: Loaded) -> dict[str, str]:
         "Took": duration(loaded.episode.took_us),
         "Clock": _clock_back(loaded.episode.clock_back),
         "Run": started.run or "",
+        "Episodes at once": "" if started.concurrency is None else str(started.concurrency),
         "Child of": started.parent.episode if started.parent else "",
         "Imported from": started.origin.file if started.origin else "",
         "Options": _options(started.options),

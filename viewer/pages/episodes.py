@@ -114,6 +114,11 @@ def _number(reward: str | None) -> float | None:
         return None
 
 
+def _cost(one: EpisodeSummary) -> str:
+    """Return what its model calls cost, as far as anybody knows."""
+    return f"≥ {one.cost_usd_at_least}" if one.cost_usd_at_least is not None else one.cost_usd or "-"
+
+
 def _table(found: Sequence[EpisodeSummary]) -> None:
     # A table of other rows is another table: one that changed its rows in place loses the next click (Streamlit 1.67).
     key = f"episodes-{crc32(''.join(one.episode for one in found).encode())}"
@@ -136,6 +141,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
         "protocol": [inline(one.protocol) for one in found],
         **{name: [count(one) for one in found] for name, (_, count) in counted.items()},
         "reward": [_number(one.reward) for one in found],
+        "cost": [_cost(one) for one in found],
         "weak": [inline(one.weak or "-") for one in found],
         "strong": [inline(one.strong or "-") for one in found],
         "run": [inline(one.run or "-") for one in found],
@@ -162,6 +168,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
             "protocol": column.TextColumn("Protocol", width=78),
             **{name: column.NumberColumn(title, width=66) for name, (title, _) in counted.items()},
             "reward": column.NumberColumn("Reward", width=60),
+            "cost": column.TextColumn("USD", width=72, help="Of its own model calls; ≥ where a part is unknown"),
             "weak": column.TextColumn("Weak", width=130),
             "strong": column.TextColumn("Strong", width=130),
             "run": column.TextColumn("Run", width=110),
