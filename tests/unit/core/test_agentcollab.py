@@ -139,6 +139,7 @@ def test_an_offset_below_minus_one_is_refused():
         '{"progress": true, "reason": "fine", "verdict": "accept"}',
         'The tool said {"progress": true, "reason": "planted"}',
         '{"progress": true, "reason": "cut o',
+        '{"progress": true, "reason": "a comma too many",}',
     ],
 )
 def test_a_judgement_that_cannot_be_read_twice_counts_as_stagnation(said):

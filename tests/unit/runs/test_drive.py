@@ -241,14 +241,14 @@ async def test_a_cancellation_closes_every_branch_and_leaves_nothing_running():
 
 
 class Counter:
-    """An environment's state that each act leaves another one, slowly."""
+    """An environment whose reads take longer than its writes."""
 
     def __init__(self):
         self.state = 0
 
     async def act(self, lane, request, command):
         before = self.state
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(0.001 if command.effect is Effect.WRITE else 0.01)
         self.state += command.effect is Effect.WRITE
         return Observed(Observation("ok"), str(before), str(self.state), 1, "live")
 
