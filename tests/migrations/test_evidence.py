@@ -61,7 +61,9 @@ def test_a_command_that_reads_leaves_an_older_log_as_it_is(case, command):
     before = seen(path)
     result = CliRunner().invoke(main, [*command.replace("EP", episode).split(), "--json", "--db", str(path)])
 
-    assert result.exit_code == 0, result.output
+    # A later spectrace's event of a type that nobody here knows is in no account, which says that it is not whole.
+    unknown = command == "audit actions" and "tool.approved" in result.stderr
+    assert result.exit_code == (3 if unknown else 0), result.output
     assert json.loads(result.stdout)["items"]
     assert seen(path) == before
 
