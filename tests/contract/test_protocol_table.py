@@ -8,7 +8,9 @@ from click.testing import CliRunner
 
 from spectrace.audit.rules import violations
 from spectrace.cli import main
-from spectrace.core.events import ControlPassed, SpeculationMatched
+from spectrace.core.deeds import deeds
+from spectrace.core.events import ActRequested, ControlPassed, SpeculationMatched
+from spectrace.core.fold import fold
 from spectrace.runs.replay import replay_episode
 from spectrace.store.memory import MemoryEventStore
 from tests.protocol_table import OPTIONS, PROTOCOLS, REWARDS, TASKS, record_table, script_files
@@ -39,6 +41,17 @@ def test_no_protocol_breaks_a_rule_of_the_audit(table):
     _, events = table
 
     assert [found for log in events.values() for found in violations(log)] == []
+
+
+def test_every_act_of_the_table_is_one_deed_and_every_step_that_stands_is_in_the_history(table):
+    for log in table[1].values():
+        episode = fold(log)
+        asked = [event.seq for event in log if isinstance(event.body, ActRequested)]
+        stands = [step for segment in episode.segments for step in segment.steps if step.fate == "committed"]
+        repaired = [step for segment in episode.segments if segment.repair for step in segment.repair.steps]
+
+        assert sorted(deed.seq for deed in deeds(log) if deed.requested_at is not None) == asked
+        assert len(episode.history.steps) == len(stands) + len(repaired)
 
 
 def test_the_table_has_guesses_that_match_and_control_that_passes(table):
