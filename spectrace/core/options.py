@@ -28,7 +28,11 @@ class Option:
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
-        "k": Option("steps of a segment at most, the held one counted", least=1, seeds="6; AutomationBench 8"),
+        "k": Option(
+            "steps of a segment at most, the held one counted; agentcollab: of the weak model until it looks back",
+            least=1,
+            seeds="6; AutomationBench 8",
+        ),
         "acceptance": Option(
             "semantic: is the step a valid move; exact: is it what the strong model would have written",
             ("semantic", "exact"),

@@ -4,7 +4,7 @@ Both work side by side from the same history. A guess that only reads, and sends
 on the authority `speculative`; where the strong model then writes exactly that step, its finished observation is taken
 instead of asking again. Everything else is thrown away, the lost branch awaited. A guess that would write, reply or
 finish is recorded and never executed: the strong model's path is the one that it would have taken alone. (The published
-τ-bench code guesses the *user* and runs ahead on the live environment, writes included: see `audit.rules`.)
+τ-bench code guesses the *user* and runs ahead on the live environment, writes included: see `audit.speculation`.)
 """
 
 from dataclasses import dataclass, field, replace
