@@ -8,12 +8,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
-from functools import cache
+from functools import lru_cache
 
 from spectrace.core.events import EpisodeStarted, Event, GenerateCompleted, GenerateFailed, GenerateRequested
 from spectrace.core.types import Usage
 
 _MICRO = Decimal(1_000_000)
+MOST_USD = Decimal(1_000_000)
+"""For a million tokens. A recorded text may claim 1E+999999999, which nobody could add up."""
 _NEVER_BILLED = frozenset({"budget", "unreachable", "busy", "refused", "context"})
 """Failures of a call for which nothing was generated."""
 
@@ -72,7 +74,7 @@ def micro_usd(rates: Rates, usage: Usage) -> int | None:
     return int(exact.to_integral_value(ROUND_HALF_EVEN))
 
 
-@cache
+@lru_cache(maxsize=256)
 def rates_of(price: str | None) -> Rates | None:
     """Return the rates of a recorded price; None where there is none, or none that can be read."""
     try:
@@ -80,7 +82,7 @@ def rates_of(price: str | None) -> Rates | None:
         amounts = [Decimal(str(values[name])) for name in ("input", "cached", "output")]
     except (ValueError, TypeError, KeyError, InvalidOperation):  # a foreign log may hold anything
         return None
-    return Rates(*amounts) if all(amount.is_finite() and amount >= 0 for amount in amounts) else None
+    return Rates(*amounts) if all(amount.is_finite() and 0 <= amount <= MOST_USD for amount in amounts) else None
 
 
 def rates_by_model(started: EpisodeStarted) -> Mapping[str, Rates | None]:

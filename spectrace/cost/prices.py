@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import cast
 
-from spectrace.core.money import Rates, micro_usd
+from spectrace.core.money import MOST_USD, Rates, micro_usd
 from spectrace.core.types import Usage
 from spectrace.errors import UsageError
 
@@ -112,7 +112,7 @@ def _amount(where: str, name: str, given: object) -> Decimal:
         amount = Decimal("nan") if isinstance(given, bool) else Decimal(str(given))
     except InvalidOperation:
         amount = Decimal("nan")
-    if not amount.is_finite() or amount < 0:
+    if not amount.is_finite() or not 0 <= amount <= MOST_USD:
         raise UsageError(f"{where}: {name} must be USD per million tokens, 0 or more; found {given!r}.")
     return amount
 

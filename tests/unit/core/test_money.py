@@ -40,7 +40,7 @@ def test_a_price_that_is_none_has_no_rates(text):
     assert rates_of(text) is None
 
 
-@pytest.mark.parametrize("amount", ["-1", "NaN", "Infinity"])
+@pytest.mark.parametrize("amount", ["-1", "NaN", "Infinity", "1E+999999999", "1000000.01"])
 def test_an_amount_that_is_no_price_has_no_rates(amount):
     assert rates_of(PRICE.replace('"15"', f'"{amount}"')) is None
 
