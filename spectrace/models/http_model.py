@@ -102,6 +102,11 @@ class HTTPModel:
         self._provider = provider or self.default_provider
         if not name:
             raise UsageError(f"A model is {self._provider}:NAME[@URL], found no name.")
+        if "stream" in (parameters or {}):
+            raise UsageError(
+                f"model {name!r}: whether answers are streamed is an option of the model and no parameter of a call: "
+                "say stream = true beside its name, not below parameters."
+            )
         self.name = name
         self._endpoint = endpoint(url or self.default_url, api_key)
         self._own_host = is_own_host(self._provider, self._endpoint.url)
@@ -171,9 +176,14 @@ class HTTPModel:
         """Answer one request, or raise ModelFailed with every attempt."""
         started = time.monotonic_ns()
         attempts: list[Attempt] = []
-        ask = self._whole if dialect.stream is None else self._streamed
+
+        async def ask() -> _Answer:
+            if dialect.stream is None:
+                return self._read(await self._post(path, body), dialect)
+            return await self._streamed(path, body, dialect, dialect.stream())
+
         try:
-            answer = await self._attempted(lambda: ask(path, body, dialect), started, attempts)
+            answer = await self._attempted(ask, started, attempts)
         except Failure as failure:
             unknown = failure.status == 404  # noqa: PLR2004 - Not Found
             self._give_up(await self._unknown_model(failure) if unknown else failure, started, attempts)
@@ -242,9 +252,6 @@ class HTTPModel:
     async def _post(self, path: str, body: dict[str, object]) -> str:
         return await self._connection.post(path, body)
 
-    async def _whole(self, path: str, body: dict[str, object], dialect: Dialect) -> _Answer:
-        return self._read(await self._post(path, body), dialect)
-
     def _read(self, text: str, dialect: Dialect) -> _Answer:
         try:
             error = chat.error_text(chat.read_object(text))
@@ -254,23 +261,22 @@ class HTTPModel:
         except chat.InvalidReply as invalid:
             raise broken_reply(invalid, text, self._endpoint) from None
 
-    async def _streamed(self, path: str, body: dict[str, object], dialect: Dialect) -> _Answer:
+    async def _streamed(self, path: str, body: dict[str, object], dialect: Dialect, reply: ReplyStream) -> _Answer:
         """Read the reply as it arrives; what had arrived before a failure goes with the failure."""
-        if dialect.stream is None:
-            raise TypeError("this dialect is not streamed")
-        reply, pieces, first = dialect.stream(), bytearray(), -1
+        pieces = bytearray()
+        first: int | None = None
 
         def take(piece: bytes) -> Progress:
             nonlocal first
             pieces.extend(piece)
             reply.feed(piece)
-            if first < 0 and reply.begun:
+            if first is None and reply.begun:
                 first = time.monotonic_ns()
             return "done" if reply.done else "begun" if reply.begun else "waiting"
 
         try:
             text, streamed = await self._connection.stream(path, body, take)
-            return _Answer(reply.reply(), text, None if first < 0 else first) if streamed else self._read(text, dialect)
+            return _Answer(reply.reply(), text, first) if streamed else self._read(text, dialect)
         except Failure as failure:
             failure.partial_text = reply.partial_text()
             raise

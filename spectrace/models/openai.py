@@ -45,7 +45,7 @@ class OpenAIClient(HTTPModel):
         how = None if direct else self._wrap(body, request)
         streamed = _STREAMED if self._stream else {}
         dialect = Dialect(chat.read_reply, ChatStream if self._stream else None)
-        data = chat.sendable({**body, **streamed, **self.extras})
+        data = chat.sendable({**streamed, **body, **self.extras})
         answer = await self._answered("/chat/completions", data, dialect)
         return answer if how is None else _unwrapped(answer, how)
 

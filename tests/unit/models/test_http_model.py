@@ -8,7 +8,7 @@ import pytest
 from model_server import Answer, chunks, completion, model_server
 
 from spectrace.core.types import Message, ModelRequest, ToolCall, Usage
-from spectrace.errors import ModelFailed
+from spectrace.errors import ModelFailed, UsageError
 from spectrace.models.openai import OpenAIClient
 
 HELLO = ModelRequest((Message("user", "hi"),))
@@ -65,6 +65,19 @@ def test_usage_is_asked_for(server):
 
     sent = server.received[0].json
     assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
+
+
+def test_what_else_a_stream_is_asked_for_can_be_said(server):
+    server.chat(Answer(pieces=STREAM))
+
+    streamed(server, parameters={"stream_options": {}})
+
+    assert (server.received[0].json["stream"], server.received[0].json["stream_options"]) == (True, {})
+
+
+def test_streaming_is_no_parameter_of_a_call():
+    with pytest.raises(UsageError, match="say stream = true beside its name"):
+        OpenAIClient("little", parameters={"stream": True})
 
 
 def test_a_server_that_answers_whole_all_the_same_is_read(server):
