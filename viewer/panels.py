@@ -80,7 +80,7 @@ def pages(segments: Sequence[FoldedSegment], weight: int) -> list[Sequence[Folde
     cut: list[Sequence[FoldedSegment]] = []
     begin = load = 0
     for number, segment in enumerate(segments):
-        own = 2 + len(segment.steps) + (len(segment.repair.steps) if segment.repair else 0)
+        own = 2 + len(segment.steps) + len(segment.guesses) + (len(segment.repair.steps) if segment.repair else 0)
         if load and load + own > weight:
             cut.append(segments[begin:number])
             begin, load = number, 0
@@ -100,7 +100,7 @@ def first_seq(segment: FoldedSegment) -> int:
 
 
 def _seqs(segment: FoldedSegment) -> Iterator[int]:
-    for step in segment.steps:
+    for step in (*segment.steps, *segment.guesses):
         yield step.seq
         yield from (seq for seq in (step.request, step.act) if seq is not None)
     yield from (seq for seq in (segment.closed, segment.review, segment.verdict_seq) if seq is not None)
@@ -122,6 +122,8 @@ def segment_card(segment: FoldedSegment, number: int) -> None:
         for place, step in enumerate(segment.steps, 1):
             held = segment.reason == "held" and place == len(segment.steps)
             _step(step, str(place), f"{where}-{place}", held=held)
+        for place, guess in enumerate(segment.guesses, 1):
+            _guess(guess, f"g{place}", f"{where}-g{place}")
         if segment.verdict is not None and segment.verdict.decision != "accept":
             _verdict(segment, segment.verdict, where)
         elif segment.verdict_seq is not None and segment.verdict is not None:
@@ -142,6 +144,14 @@ def _step(folded: FoldedStep, number: str, where: str, *, held: bool) -> None:
     with st.container(key=f"step-{fate}-{where}", gap=None):
         _action_line(folded, number, where, chips=_step_chips(folded, held=held))
         _observation(folded, where, held=held)
+
+
+def _guess(folded: FoldedStep, number: str, where: str) -> None:
+    """Draw what the weak model expected the strong one to do."""
+    taken = folded.fate == "committed"
+    with st.container(key=f"step-{'plain' if taken else 'discarded'}-{where}", gap=None):
+        _action_line(folded, number, where, chips=[("guess taken", "accept") if taken else ("guess", "quiet")])
+        _observation(folded, where, held=False)
 
 
 def _step_chips(folded: FoldedStep, *, held: bool) -> list[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from spectrace.core.types import Call, Finish
 from spectrace.store.samples import EPOCH_US, pending
 from spectrace.store.sql import open_store
@@ -113,16 +115,29 @@ def test_the_timeline_can_be_narrowed_to_writes(draw: Draw, shop):
     assert "act.completed" in set(timeline["type"])
 
 
-def test_what_rivals_decide_is_among_the_decisions(draw: Draw, tmp_path):
+@pytest.fixture
+def guessing(tmp_path):
     store = open_store(str(tmp_path / "log.db"))
     writer = store.create("ep", guesses.started(), EPOCH_US)
     writer.append(pending(guesses.bodies())[1:], durable=True)
     writer.close()
     store.close()
-    timeline = draw(tmp_path / "log.db", episode="ep", events="decisions").dataframe[0].value
+    return tmp_path / "log.db"
+
+
+def test_what_rivals_decide_is_among_the_decisions(draw: Draw, guessing):
+    timeline = draw(guessing, episode="ep", events="decisions").dataframe[0].value
 
     assert {"step.speculated", "speculation.matched"} <= set(timeline["type"])
     assert "s1.1 is the guess of event 1: its observation is taken" in set(timeline["summary"])
+
+
+def test_guesses_stand_below_the_steps_with_what_became_of_them(draw: Draw, guessing):
+    shown = [one.value for one in draw(guessing, episode="ep").text]
+    first, second, third = (shown.index(number) for number in ("g1", "g2", "g3"))
+
+    assert (shown[first + 3], shown[second + 3], shown[third + 3]) == ("guess taken", "guess", "guess")
+    assert [shown[place + 4] for place in (first, second, third)] == ["pending", "lost", "never executed"]
 
 
 def test_the_button_of_a_verdict_puts_its_event_into_the_address(draw: Draw, shop):
