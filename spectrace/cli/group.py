@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "recover": "recover",
         "reverify": "reverify",
         "runs": "runs",
+        "compare": "compare",
         "audit": "audit",
         "verify": "verify",
         "import": "import_",

@@ -14,7 +14,7 @@ from random import Random
 from spectrace.stats.distributions import normal_cdf, t_quantile
 from spectrace.stats.estimates import FEWEST_CLUSTERS, LEVEL, TOO_FEW, Clusters, Estimate, episodes
 
-DRAWS = 10_000
+DRAWS = 5_000
 SEED = 2026
 NOTHING_SHARED = "none: no task in common"
 

@@ -78,7 +78,7 @@ def test_a_ratio_to_nothing_has_no_value():
 
 
 def test_the_method_names_draws_and_seed():
-    assert TaskBootstrap().method == "task bootstrap, expanded percentile 95 % (B=10000, seed 2026)"
+    assert TaskBootstrap().method == "task bootstrap, expanded percentile 95 % (B=5000, seed 2026)"
 
 
 @pytest.mark.slow

@@ -1,0 +1,156 @@
+import pytest
+from scipy import stats
+
+from spectrace.audit.columns import read_columns
+from spectrace.audit.comparison import Comparison, methods_line
+from spectrace.audit.costing import Costing
+from spectrace.audit.queries import Reader
+from spectrace.core.baselines import StrongOnly, WeakOnly
+from spectrace.core.specagent import SpecAgent
+from spectrace.runs.live import Labels
+from spectrace.stats.bootstrap import TaskBootstrap
+from spectrace.stats.estimates import TOO_FEW
+from spectrace.stats.proportions import KORN_GRAUBARD
+from spectrace.store.sql import open_store
+from tests.compared_runs import record_run
+from tests.episodes import FIND
+from tests.shop_log import recorded
+
+ALL = set(range(12))
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """Weak-only passes 2 of 12 tasks, strong-only all, SpecAgent 8; two trials each."""
+    store = open_store(str(tmp_path_factory.mktemp("log") / "log.db"))
+    record_run(store, WeakOnly(), {0, 1}, trials=2)
+    record_run(store, StrongOnly(), ALL, trials=2)
+    record_run(store, SpecAgent(), set(range(8)), trials=2)
+    columns = read_columns(Reader(store), ["n"], Costing(), [])
+    comparison = Comparison(columns=columns, baseline=columns[1], bootstrap=TaskBootstrap(500))
+    found = {(one.column.label, one.metric): one.estimate for one in comparison.metrics()}
+    yield comparison, found
+    store.close()
+
+
+def test_pass_at_1_has_its_interval_over_tasks(compared):
+    _, found = compared
+    one = found["weak-only", "pass1"]
+
+    assert (one.value, one.n, one.clusters, one.method) == (4 / 24, 24, 12, KORN_GRAUBARD)
+    # The variance is that of 11 independent episodes; the t quantiles of 23 and 11 correct for having guessed it.
+    size = 11 * (stats.t.ppf(0.975, 23) / stats.t.ppf(0.975, 11)) ** 2
+    exact = stats.beta.ppf([0.025, 0.975], [size / 6, size / 6 + 1], [size * 5 / 6 + 1, size * 5 / 6])
+    assert (one.low, one.high) == pytest.approx(tuple(exact))
+
+
+def test_a_difference_is_paired_over_tasks_and_tested_exactly(compared):
+    _, found = compared
+    one, p = found["specagent", "pass1_difference"], found["specagent", "pass1_difference_p"]
+
+    assert one.value == pytest.approx(-4 / 12)
+    assert one.low < -0.5 < -0.1 < one.high < 0.1
+    assert (p.value, p.method) == (2 / 2**4, "paired sign flips over tasks, exact")
+    assert ("strong-only", "pass1_difference") not in found
+
+
+def test_the_gap_recovered_stands_between_the_ends_and_is_none_of_them(compared):
+    _, found = compared
+
+    assert found["specagent", "gap_recovered"].value == pytest.approx(0.6)
+    assert found["specagent", "gap_recovered"].spans
+    assert found["weak-only", "gap_recovered"].method == "none: it is an end of the gap"
+
+
+def test_costs_are_means_over_the_scored_episodes(compared):
+    _, found = compared
+    names = ("strong_calls", "weak_calls", "strong_output", "strong_uncached", "cost_usd")
+
+    assert [found["specagent", name].value for name in names] == pytest.approx([1, 1, 10, 60, 0.004])
+    assert [found["weak-only", name].value for name in names] == pytest.approx([0, 1, 0, 0, 0.002])
+    assert found["specagent", "cost_usd_ratio"].value == pytest.approx(2)
+    assert found["weak-only", "strong_calls_ratio"].value == 0
+
+
+def test_r_is_accounted_by_the_proposition_and_predicted_in_each_measure(compared):
+    _, found = compared
+    values = {name: found["specagent", f"r_{name}_usd"].value for name in ("accounted", "proposition", "predicted")}
+
+    assert values == pytest.approx({"accounted": 1, "proposition": 1, "predicted": 1})
+    assert found["specagent", "r_accounted_hbm_read_low"].method.startswith("none: reference: 24 of 24 strong calls")
+
+
+def test_what_is_reviewed_is_told_from_what_nobody_reviews(compared):
+    _, found = compared
+
+    assert found["specagent", "unreviewed_share"].value == 0
+    assert found["strong-only", "unreviewed_share"].method == "none: nothing is reviewed here"
+    assert found["specagent", "unusable_reviews"].value == 0
+
+
+def test_the_methods_line_says_what_a_paper_needs(compared):
+    comparison, _ = compared
+    said = methods_line(comparison)
+
+    assert said.startswith("72 episodes, 12 tasks x 2 trials, 1 at once; Pass@1 (reward >= 1; truncated scores 0,")
+    assert "expanded percentile 95 % (B=500, seed 2026)" in said
+    assert "models weak scripted:scripted, strong scripted:scripted; spectrace " in said
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = open_store(str(tmp_path / "log.db"))
+    yield opened
+    opened.close()
+
+
+def estimates(store, baseline=0, **given):
+    columns = read_columns(Reader(store), ["n"], Costing(), [])
+    comparison = Comparison(columns=columns, baseline=columns[baseline], bootstrap=TaskBootstrap(100), **given)
+    return {(one.column.label, one.metric): one.estimate for one in comparison.metrics()}
+
+
+def test_infrastructure_failures_are_excluded_counted_and_bounded(store):
+    recorded(store, labels=Labels(run="n"))
+    recorded(store, weak=[FIND], labels=Labels(run="n", trial=1))
+    recorded(store, weak=[FIND], labels=Labels(run="n", trial=2))
+    found = estimates(store)
+    bounds = found["specagent", "pass1_bounds"]
+
+    assert (found["specagent", "excluded"].value, found["specagent", "pass1"].value) == (2, 1)
+    assert (bounds.low, bounds.high, bounds.n) == (1 / 3, 1, 3)
+
+
+def test_under_ten_tasks_values_stand_without_intervals_and_no_gap_is_told(store):
+    record_run(store, WeakOnly(), {0}, tasks=3)
+    record_run(store, StrongOnly(), {0, 1, 2}, tasks=3)
+    record_run(store, SpecAgent(), {0, 1}, tasks=3)
+    found = estimates(store, baseline=1)
+
+    assert (found["specagent", "pass1"].value, found["specagent", "pass1"].method) == (2 / 3, TOO_FEW)
+    assert (found["specagent", "gap_recovered"].value, found["specagent", "gap_recovered"].method) == (None, TOO_FEW)
+
+
+def test_a_count_that_nobody_told_makes_the_mean_unknown(store):
+    recorded(store, labels=Labels(run="n"))
+    found = estimates(store)["specagent", "strong_output"]
+
+    assert (found.value, found.method) == (None, "none: unknown for 1 of 1 episode")
+
+
+def test_without_both_ends_there_is_no_gap(store):
+    record_run(store, SpecAgent(), {0}, tasks=1)
+
+    assert (
+        estimates(store)["specagent", "gap_recovered"].method == "none: no weak-only and strong-only column beside it"
+    )
+
+
+def test_a_reward_in_between_is_shown_and_passes_from_the_one_that_is_named(store):
+    labels = Labels(run="n")
+    recorded(store, labels=labels)
+    columns = read_columns(Reader(store), ["n"], Costing(), [])
+
+    assert ("specagent", "reward") not in estimates(store)
+    assert estimates(store, passing=1.5)["specagent", "pass1"].value == 0
+    assert columns[0].scored[0].score == 1

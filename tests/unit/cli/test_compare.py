@@ -1,0 +1,128 @@
+import csv
+import io
+
+import pytest
+
+from spectrace.core.baselines import StrongOnly, WeakOnly
+from spectrace.core.specagent import SpecAgent
+from spectrace.runs.live import Labels
+from spectrace.store.sql import open_store
+from tests.compared_runs import record_run
+from tests.damage import damage
+from tests.shop_log import recorded
+
+HOSTILE = "=1+1|$x$ [b](http://x)"
+CONTRACT = "metric value low high n clusters method run protocol column"
+
+
+@pytest.fixture
+def log(line, tmp_path):
+    """Weak-only passes 2 of 12 tasks, strong-only all, SpecAgent 8; one trial each."""
+    store = open_store(str(tmp_path / "spectrace.db"))
+    record_run(store, WeakOnly(), {0, 1})
+    record_run(store, StrongOnly(), set(range(12)))
+    record_run(store, SpecAgent(), set(range(8)))
+    store.close()
+
+
+@pytest.fixture
+def hostile(line, tmp_path):
+    store = open_store(str(tmp_path / "spectrace.db"))
+    for run in (HOSTILE, "other"):
+        recorded(store, labels=Labels(run=run))
+    store.close()
+
+
+def cells(text, title):
+    """The cells of a table's row."""
+    (row,) = (one for one in text.splitlines() if one.startswith(title))
+    return [cell.strip() for cell in row.removeprefix(title).split("  ") if cell]
+
+
+def test_an_item_is_a_metric_of_a_column_with_its_clusters_and_method(line, log):
+    found = line.items("compare", "n", "--draws", "200")
+    (gap,) = (item for item in found if (item["column"], item["metric"]) == ("specagent", "gap_recovered"))
+
+    assert all(set(item) == set(CONTRACT.split()) for item in found)
+    assert (gap["run"], gap["n"], gap["clusters"]) == ("n", 36, 12)
+    assert gap["value"] == pytest.approx(0.6)
+    assert gap["low"] < 0.6 < gap["high"]
+    assert gap["method"] == "task bootstrap, expanded percentile 95 % (B=200, seed 2026)"
+
+
+def test_people_get_a_column_for_each_protocol_and_a_methods_line(line, log):
+    result = line("compare", "n", "--draws", "200")
+
+    assert result.exit_code == 0
+    assert result.stdout.split("\n")[0].split() == ["weak-only", "strong-only", "specagent"]
+    assert [cell.split()[0] for cell in cells(result.stdout, "Pass@1 %")] == ["16.7", "100.0", "66.7"]
+    assert cells(result.stdout, "R accounted (money)") == ["0.000", "1.000", "1.000"]
+    assert "36 episodes, 12 tasks x 1 trial, 1 at once" in result.stdout
+    assert "No gap recovered % (weak-only, strong-only): it is an end of the gap." in result.stderr
+
+
+def test_the_baseline_is_strong_only_unless_another_is_named(line, log):
+    differences = {
+        baseline: [
+            item["column"] for item in line.items("compare", "n", *named) if item["metric"] == "pass1_difference"
+        ]
+        for baseline, named in {"": (), "weak-only": ("--baseline", "weak-only")}.items()
+    }
+
+    assert differences == {"": ["weak-only", "specagent"], "weak-only": ["strong-only", "specagent"]}
+
+
+def test_the_same_seed_gives_the_same_table_and_another_says_so(line, log):
+    first, again, other = (line("compare", "n", "--draws", "200", "--seed", seed).stdout for seed in (1, 1, 2))
+
+    assert first == again != other
+    assert "(B=200, seed 2)" in other
+
+
+def test_passing_is_from_the_reward_that_is_named(line, log):
+    (one, *_) = (item for item in line.items("compare", "n", "--passing", "0") if item["metric"] == "pass1")
+
+    assert one["value"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["m"], "no run of episodes is named 'm'"),
+        (["n", "--baseline", "agentcollab"], "no column is named 'agentcollab'; there are weak-only"),
+        (["n", "--profile", "nowhere"], "nowhere"),
+        ([], "RUN..."),
+    ],
+)
+def test_bad_input_is_refused(line, log, arguments, words):
+    result = line("compare", *arguments)
+
+    assert (result.exit_code, result.stdout, words in result.stderr) == (2, "", True)
+
+
+def test_csv_has_every_metric_and_a_hostile_name_is_no_formula(line, hostile):
+    rows = list(csv.reader(io.StringIO(line("compare", HOSTILE, "other", "--format", "csv").stdout)))
+
+    assert rows[0] == ["run", "protocol", "column", "metric", "value", "low", "high", "n", "clusters", "method"]
+    assert {row[0] for row in rows[1:]} == {f"'{HOSTILE}", "other"}
+    assert [row[4] for row in rows if row[3] == "pass1"] == ["1.0", "1.0"]
+
+
+def test_markdown_keeps_a_hostile_name_in_its_cell(line, hostile):
+    table = line("compare", HOSTILE, "other", "--format", "md").stdout
+
+    assert table.splitlines()[0] == r"|  | =1+1\|\$x\$ \[b\](http\://x)/specagent | other/specagent |"
+
+
+def test_latex_sets_a_hostile_name_as_it_stands(line, hostile):
+    table = line("compare", HOSTILE, "other", "--format", "latex").stdout
+
+    assert table.splitlines()[2] == r" & =1+1\textbar{}\$x\$ [b](http://x)/specagent & other/specagent \\"
+
+
+def test_what_cannot_be_read_is_told_and_the_answer_is_incomplete(line, log, tmp_path):
+    damage(tmp_path / "spectrace.db", "UPDATE events SET payload = x'00' WHERE key = (1 << 20) + 3")
+    result = line("compare", "n", "--draws", "200")
+
+    assert (result.exit_code, "Incomplete:" in result.stderr) == (3, True)
+    assert cells(result.stdout, "episodes")[0] == "11"
