@@ -38,7 +38,7 @@ def read_messages(texts: Sequence[str], lost: set[str]) -> Read:
     given = {identifier for text in texts for identifier in _ids(json_text.members(text))}
     for place, text in enumerate(texts):
         parts = json_text.members(text)
-        calls, shapes = _calls(place, parts, given, found)
+        calls, shapes = _calls(place, parts, given, found) if _is_assistant(parts) else ((), [])
         found.said.append(_said(place, parts, calls, lost))
         found.shapes.append(_shape(parts, shapes))
     _pair(found)
@@ -107,6 +107,10 @@ def _said(place: int, parts: Mapping[str, str], calls: tuple[ToolCall, ...], los
     return Said(place, role, content, calls, identifier, failed, None, None, reasoning)
 
 
+def _is_assistant(parts: Mapping[str, str]) -> bool:
+    return json_text.string(parts.get("role")) == "assistant"
+
+
 def _reasoning(parts: Mapping[str, str]) -> list[str]:
     """Return the name of the member that holds the reasoning, if one does."""
     return [name for name in REASONING if json_text.string(parts.get(name)) is not None][:1]
@@ -119,7 +123,7 @@ def _shape(parts: Mapping[str, str], calls: list[object]) -> Shape:
         shape["content"] = HELD
     elif content is not None and content != "null":
         shape["content"] = HELD_JSON
-    if json_text.string(parts.get("role")) == "assistant":
+    if _is_assistant(parts):
         shape |= dict.fromkeys(_reasoning(parts), HELD)
     if calls:
         shape["tool_calls"] = calls

@@ -3,6 +3,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spectrace.core.events import Unknown
 from spectrace.errors import UsageError
@@ -97,3 +99,39 @@ def test_an_unfinished_episode_says_so(tmp_path, shop):
     writer.close()
 
     assert done.losses[0].startswith("It is still being written: the 1 event")
+
+
+TEXTS = st.one_of(st.none(), st.text(max_size=4), st.sampled_from(["", "\ud800", "nul \0", "Error: no", "x" * 300]))
+IDS = st.sampled_from([None, "", "a", "b", "synthetic-1.1", 7])
+CONTENT = st.one_of(TEXTS, st.just([{"type": "text", "text": "é"}]), st.just(1.50), st.just({"a": [1]}))
+FUNCTION = st.fixed_dictionaries({}, optional={"name": TEXTS, "arguments": st.one_of(TEXTS, st.just({"n": 1.0}))})
+CALL = st.one_of(
+    st.fixed_dictionaries(
+        {}, optional={"id": IDS, "type": st.just("function"), "function": FUNCTION, "index": st.just(0)}
+    ),
+    st.just(3),
+)
+MESSAGE = st.fixed_dictionaries(
+    {"role": st.sampled_from(["system", "user", "assistant", "assistant", "tool", "critic"])},
+    optional={
+        "content": CONTENT,
+        "reasoning": TEXTS,
+        "reasoning_content": TEXTS,
+        "tool_calls": st.one_of(st.none(), st.lists(CALL, max_size=3)),
+        "tool_call_id": IDS,
+        "name": TEXTS,
+        "function_call": st.just({"name": "f"}),
+    },
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(messages=st.lists(MESSAGE, min_size=1, max_size=6))
+def test_whatever_the_messages_are_they_come_back_and_give_the_same_events_again(tmp_path, messages):
+    path = written(tmp_path / "talk.jsonl", *messages)
+    (tmp_path / "again-talk.jsonl").unlink(missing_ok=True)
+    (tmp_path / "again-again-talk.jsonl").unlink(missing_ok=True)
+    again = round_trip(path)
+
+    assert [json.loads(line) for line in again.splitlines()] == json.loads(json.dumps(messages))
+    assert round_trip(tmp_path / "again-talk.jsonl") == again
