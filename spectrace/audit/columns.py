@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.costing import CostGroup, Costing, Made, cost_groups, read_spendings
@@ -16,7 +16,7 @@ from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.spending import Spending
 from spectrace.core.endings import score
-from spectrace.core.fold import Episode
+from spectrace.core.fold import Episode, fold
 from spectrace.errors import UsageError
 
 _WEAK_ONLY, _STRONG_ONLY = "weak-only", "strong-only"
@@ -84,11 +84,18 @@ def read_columns(reader: Reader, runs: Sequence[str], costing: Costing, lost: li
 
 
 def _counted(reader: Reader, summary: EpisodeSummary, spending: Spending) -> Counted:
+    unreviewed, reviewed = _reviewed(fold(reader.events(summary.episode, prompts=False)))
+    return Counted(summary, spending, _score(summary), unreviewed, unreviewed + reviewed)
+
+
+def _score(summary: EpisodeSummary) -> float | None:
+    """Return the reward that counts; a log from elsewhere may hold one that is no number."""
     reward = score(summary.status, summary.end_reason, summary.reward)
-    unreviewed, reviewed = _reviewed(reader.episode(summary.episode))
-    return Counted(
-        summary, spending, None if reward is None else float(Decimal(reward)), unreviewed, unreviewed + reviewed
-    )
+    try:
+        number = Decimal(reward or "nan")
+    except InvalidOperation:
+        return None
+    return float(number) if number.is_finite() else None
 
 
 def _reviewed(episode: Episode) -> tuple[int, int]:

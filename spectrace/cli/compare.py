@@ -11,6 +11,7 @@ from spectrace.audit.comparison import R_MEASURES, Comparison, Metric, methods_l
 from spectrace.audit.cost_notes import notes
 from spectrace.audit.costing import Costing
 from spectrace.audit.reading import Unread
+from spectrace.audit.visible import one_line
 from spectrace.cli import console, document, grids
 from spectrace.cli.console import Column
 from spectrace.cli.options import db_option, json_option, reading
@@ -153,7 +154,8 @@ def _write(comparison: Comparison, metrics: Sequence[Metric], form: str) -> None
         case "latex":
             sys.stdout.write(grids.latex(header, rows, said))
         case _:
-            console.table([Column(label, right=place > 0) for place, label in enumerate(header)], rows, "")
+            titles = [Column(one_line(label), right=place > 0) for place, label in enumerate(header)]
+            console.table(titles, rows, "")
             console.line()
             console.line(said)
     for reason, where in _reasons(labels, estimates, measure).items():

@@ -116,6 +116,23 @@ def test_an_interrupted_run_says_how_many_episodes_had_not_begun(running):
     assert "Not begun: 2 of 3 episodes." in said
 
 
+def test_an_interrupted_run_shows_what_was_done_and_says_how_to_go_on(spectrace):
+    (spectrace.directory / "slow.py").write_text(SLOW)
+    weak = script(spectrace.directory / "weak.json", [{"action": {"finish": "no"}}, *WEAK_SCRIPT[1:]])
+    process = spectrace.start(
+        "run", "--env", "slow:env", "--task", "cancel-own,voucher-late", "--protocol", "weak-only", "--weak", weak,
+        "--name", "n",
+    )  # fmt: skip
+    done = _reached(spectrace.directory / "spectrace.db", 12)
+    _reached(spectrace.directory / "spectrace.db", 7)
+    process.send_signal(signal.SIGINT)
+    output, said = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert (output.split()[0], output.splitlines()[-1].split()[0]) == ("episode", done)
+    assert "The same command with --name 'n' goes on where it stopped." in said
+
+
 def test_following_shows_what_a_running_episode_does_until_it_ends(spectrace, running):
     process, episode = running
     follower = spectrace.start("show", episode, "--follow")

@@ -11,7 +11,7 @@ from tests.compared_runs import record_run
 from tests.damage import damage
 from tests.shop_log import recorded
 
-HOSTILE = "=1+1|$x$ [b](http://x)"
+HOSTILE = "=1+1|$x$ [b](http://x)\x1b[31m"
 CONTRACT = "metric value low high n clusters method run protocol column"
 
 
@@ -100,24 +100,34 @@ def test_bad_input_is_refused(line, log, arguments, words):
     assert (result.exit_code, result.stdout, words in result.stderr) == (2, "", True)
 
 
+def test_the_table_shows_a_hostile_name_with_nothing_hidden_in_it(line, hostile):
+    result = line("compare", HOSTILE, "other")
+
+    assert result.stdout.splitlines()[0].split("  ")[-2].strip() == "=1+1|$x$ [b](http://x)\\x1b[31m/specagent"
+    assert "\x1b" not in result.output
+
+
 def test_csv_has_every_metric_and_a_hostile_name_is_no_formula(line, hostile):
     rows = list(csv.reader(io.StringIO(line("compare", HOSTILE, "other", "--format", "csv").stdout)))
 
     assert rows[0] == ["run", "protocol", "column", "metric", "value", "low", "high", "n", "clusters", "method"]
-    assert {row[0] for row in rows[1:]} == {f"'{HOSTILE}", "other"}
+    assert {row[0] for row in rows[1:]} == {"'=1+1|$x$ [b](http://x)\\x1b[31m", "other"}
     assert [row[4] for row in rows if row[3] == "pass1"] == ["1.0", "1.0"]
 
 
 def test_markdown_keeps_a_hostile_name_in_its_cell(line, hostile):
     table = line("compare", HOSTILE, "other", "--format", "md").stdout
 
-    assert table.splitlines()[0] == r"|  | =1+1\|\$x\$ \[b\](http\://x)/specagent | other/specagent |"
+    assert table.splitlines()[0] == r"|  | =1+1\|\$x\$ \[b\](http\://x)\\x1b\[31m/specagent | other/specagent |"
 
 
 def test_latex_sets_a_hostile_name_as_it_stands(line, hostile):
     table = line("compare", HOSTILE, "other", "--format", "latex").stdout
 
-    assert table.splitlines()[2] == r" & =1+1\textbar{}\$x\$ [b](http://x)/specagent & other/specagent \\"
+    assert (
+        table.splitlines()[2]
+        == r" & =1+1\textbar{}\$x\$ [b](http://x)\textbackslash{}x1b[31m/specagent & other/specagent \\"
+    )
 
 
 def test_what_cannot_be_read_is_told_and_the_answer_is_incomplete(line, log, tmp_path):

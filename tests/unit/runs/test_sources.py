@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from spectrace.core.baselines import WeakOnly
 from spectrace.core.commands import Act, Generate
 from spectrace.core.types import (
     Completion,
@@ -20,8 +21,10 @@ from spectrace.core.types import (
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
 from spectrace.errors import EnvironmentFailed, ModelFailed, UsageError
 from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.live import record
 from spectrace.runs.purse import Purse
 from spectrace.runs.sources import Limits, LiveSource, ModelSource
+from spectrace.store.memory import MemoryEventStore
 from tests.aio import in_loop
 from tests.episodes import call
 
@@ -178,3 +181,21 @@ async def test_what_the_environment_needs_is_paid_and_never_refused():
         await source.generate("", 1, asked("user"))
 
     assert (purse.empty, purse.spent.micro_usd) == ("max_cost_usd", 3000)
+
+
+@tool(effect="write", timeout_s=0.02)
+async def send() -> str:
+    """Send, and never hear of it."""
+    await asyncio.sleep(60)
+    return "never"
+
+
+@in_loop
+async def test_a_write_that_times_out_is_indeterminate_and_ends_the_episode():
+    store, weak = MemoryEventStore(), ScriptedModel(['{"tool": "send", "arguments": {}}'])
+    environment = FunctionEnvironment.from_functions("mail", [send], "Send.", tasks=[Task("t", "Send it.")])
+    ended = await record(environment.tasks()[0], environment, {"weak": weak}, WeakOnly(), store)
+    (failed,) = (event.body for event in store.read(ended.episode) if event.type == "act.failed")
+
+    assert (failed.outcome, failed.kind, failed.effect) == ("indeterminate", "timeout", "write")
+    assert (ended.outcome.status, ended.outcome.reason) == ("failed", "indeterminate")
