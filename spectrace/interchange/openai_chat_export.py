@@ -38,6 +38,8 @@ UNSAID = (
 )
 UNSAID_REVIEWS = "Verdicts, repairs' reasons and what was discarded are left out: only the history that stood is told."
 UNREADABLE = "Message {} is left out: the event that holds it cannot be read."
+_NO_LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+"""Some readers of lines end one at these, which JSON need not escape; they stand in strings only."""
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ def export_openai(
             events = list(store.read(episode))
             one = _episode(events)
             for line in one.document() if len(chosen) == 1 else (one.object(),):
-                file.write(line.encode() + b"\n")
+                file.write(line.translate(_NO_LINE_BREAKS).encode() + b"\n")
             done.append(Exported(episode, len(events), (*unfinished(row), *one.losses)))
             if progress is not None:
                 progress(len(done), len(chosen))
