@@ -156,7 +156,7 @@ def command(
             if len(todo) < len(wanted):
                 there = len(wanted) - len(todo)
                 progress.note(f"Run {name} goes on: of {counted(len(wanted), 'episode')} it has {there}.", "dim")
-            watch = EpisodeWatch(progress, total=len(todo))
+            watch = EpisodeWatch(progress, total=len(todo), protocols=len(protocols) > 1)
             batch = Batch(
                 cells=todo,
                 open_environment=lambda: open_environment(env),

@@ -31,6 +31,7 @@ from spectrace.runs.batch import NotRecorded
 from spectrace.runs.live import Recorded
 
 _MEGABYTE = 10**6
+_TALLY = "tally"
 WEIGHTS = "weights"
 """The line of weights being fetched."""
 
@@ -38,10 +39,11 @@ WEIGHTS = "weights"
 class EpisodeWatch:
     """A Watcher for `record`: told of every event as it is written."""
 
-    def __init__(self, progress: Progress, total: int) -> None:
-        """Show `total` episodes."""
+    def __init__(self, progress: Progress, total: int, *, protocols: bool = False) -> None:
+        """Show `total` episodes; with `protocols`, of several: each is named with its own."""
         self._progress = progress
         self._total = total
+        self._protocols = protocols
         self._done = 0
         self._begun = time.monotonic()
         self._tasks: dict[str, str] = {}
@@ -54,10 +56,11 @@ class EpisodeWatch:
     def __call__(self, episode: str, seq: int, body: Body) -> None:
         """Change the episode's line."""
         match body:
-            case EpisodeStarted(task=task, trial=trial):
+            case EpisodeStarted(task=task, trial=trial, protocol=protocol):
                 self._progress.drop(WEIGHTS)
                 self._begun_episodes += 1
-                self._tasks[episode] = f"{task.id}{f' #{trial}' if trial else ''}"
+                self._tasks[episode] = self._name(task.id, trial, protocol)
+                self._tally()
                 self._progress.note(f"{episode}  {self._tasks[episode]}  begins", "dim")
             case EpisodeEnded():
                 self._progress.drop(episode)
@@ -79,9 +82,11 @@ class EpisodeWatch:
     def ended(self, one: Recorded | NotRecorded) -> None:
         """Say how an episode ended."""
         self._done += 1
+        self._tally()
         count = f"{self._done} of {self._total}"
+        name = self._name(one.task, one.trial, one.protocol)
         if isinstance(one, NotRecorded):
-            self._progress.note(f"{one.task}  not recorded  [{count}]", "bad")
+            self._progress.note(f"{name}  not recorded  [{count}]", "bad")
             return
         self._tasks.pop(one.episode, None)
         reward = f", reward {one.outcome.reward}" if one.outcome.reward is not None else ""
@@ -89,10 +94,21 @@ class EpisodeWatch:
         style = "good" if one.outcome.status == "completed" and error is None else "warning"
         took = round(time.monotonic() - self._begun)
         said = f"{one.outcome.status} ({one.outcome.reason}){reward}"
-        self._progress.note(f"{one.episode}  {one.task}  {said}  [{count}, {took} s]", style)
+        self._progress.note(f"{one.episode}  {name}  {said}  [{count}, {took} s]", style)
         if error is not None:
             what = "not graded" if one.episode in self.ungraded else one.outcome.status
-            self._progress.note(f"{one.episode}  {one.task}  {what}: {error}", "error")
+            self._progress.note(f"{one.episode}  {name}  {what}: {error}", "error")
+
+    def _name(self, task: str, trial: int, protocol: str) -> str:
+        return f"{task}{f' #{trial}' if trial else ''}{f' ({protocol})' if self._protocols else ''}"
+
+    def _tally(self) -> None:
+        """Show how far the whole is, while there is more than one episode to it and some are left."""
+        if self._done >= self._total:
+            self._progress.drop(_TALLY)
+        elif self._total > 1:
+            took = round(time.monotonic() - self._begun)
+            self._progress.show(_TALLY, (f"{self._done} of {self._total} ended", "strong"), f"  {took} s")
 
     def error(self, one: Recorded | NotRecorded) -> str | None:
         """Return why an episode failed, was not graded or was not recorded, in its last error's words."""

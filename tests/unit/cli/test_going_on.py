@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from spectrace.cli import going_on
@@ -48,6 +50,15 @@ def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_i
 
     assert {key: one.episode for key, one in before.results.items()} == {("cancel-own", 0, "specagent"): first}
     assert failed not in before.results
+
+
+def test_a_cell_that_runs_elsewhere_is_left_to_it(store):
+    first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
+    writer = store.create("elsewhere", replace(first, trial=1), 1)
+    before = going_on.go_on(store, "n", spec())
+    writer.close()
+
+    assert before.results["cancel-own", 1, "specagent"].episode == "elsewhere"
 
 
 @pytest.mark.parametrize(

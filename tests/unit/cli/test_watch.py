@@ -5,6 +5,7 @@ import pytest
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.errors import ModelFailed
 from spectrace.runs.batch import NotRecorded
+from spectrace.runs.live import Labels
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import FIND, record_shop
 
@@ -49,6 +50,14 @@ def test_what_was_not_recorded_is_noted(seen):
     EpisodeWatch(seen, 2).ended(NotRecorded("t", 0, ModelFailed("unreachable", "nobody")))
 
     assert seen.notes == ["t  not recorded  [1 of 2]"]
+
+
+def test_of_several_protocols_each_episode_is_named_with_its_own_and_the_whole_is_counted(seen):
+    watch = EpisodeWatch(seen, 2, protocols=True)
+    watch.ended(asyncio.run(record_shop(MemoryEventStore(), labels=Labels(trial=1), watch=watch)))
+
+    assert [note.split("  ")[1] for note in seen.notes] == ["cancel-own #1 (specagent)"] * 2
+    assert seen.lines == {"tally": "1 of 2 ended  0 s"}
 
 
 def test_an_interrupt_names_the_episodes_that_it_cut_short(seen):
