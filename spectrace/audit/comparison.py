@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from spectrace import __version__
 from spectrace.audit.columns import ComparedColumn, Counted, strong_alone, weak_alone
 from spectrace.audit.lines import counted
-from spectrace.audit.relative import relative
+from spectrace.audit.relative import Relative, relative
 from spectrace.cost.accounting import Account, Proposition
 from spectrace.cost.phases import Call
 from spectrace.cost.prediction import Prediction
@@ -150,11 +150,12 @@ class Comparison:
 
     def _relative(self, column: ComparedColumn) -> Iterator[tuple[str, Estimate]]:
         strong = strong_alone(self.columns, column)
-        found = (
-            "no scored episode"
-            if column.cost is None
-            else relative(column.cost, [strong.cost] if strong is not None and strong.cost is not None else [])
-        )
+        if column.cost is None:
+            found: Relative | str = "no scored episode"
+        elif strong is None or strong.cost is None:
+            found = "no strong-only column beside it"
+        else:
+            found = relative(column.cost, [strong.cost])
         for measure in R_MEASURES:
             values = found if isinstance(found, str) else found.measures[measure]
             if isinstance(values, str):

@@ -181,16 +181,12 @@ def _named(row: _Row, measure: str) -> tuple[str, str]:
 def _drawn(
     row: _Row, labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate], measure: str
 ) -> list[str] | None:
-    """Return the cells of a row; None where it says nothing of any column."""
+    """Return the cells of a row; None where it says nothing of any column: then `_reasons` tells why."""
     metric, title = _named(row, measure)
     found = [estimates.get((label, metric)) for label in labels]
-    if all(one is None for one in found):
-        return None
-    if row.optional and all(
-        one is None or one.value == 0 or (one.low is not None and one.low == one.high) for one in found
-    ):
-        return None
-    return [title, *("-" if one is None else _cell(one, row) for one in found)]
+    cells = ["-" if one is None else _cell(one, row) for one in found]
+    silent = row.optional and all(one is None or one.value == 0 or (one.spans and one.low == one.high) for one in found)
+    return None if silent or set(cells) == {"-"} else [title, *cells]
 
 
 def _cell(one: Estimate, row: _Row) -> str:
@@ -198,7 +194,7 @@ def _cell(one: Estimate, row: _Row) -> str:
         text = f"{value * row.scale:.{row.digits}f}"
         return text.rstrip("0").rstrip(".") if row.digits > 3 and "." in text else text  # noqa: PLR2004 - small amounts
 
-    interval = f"[{shown(one.low)}, {shown(one.high)}]" if one.low is not None and one.high is not None else ""
+    interval = "" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]"
     return " ".join(part for part in (None if one.value is None else shown(one.value), interval) if part) or "-"
 
 

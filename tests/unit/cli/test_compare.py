@@ -61,6 +61,17 @@ def test_people_get_a_column_for_each_protocol_and_a_methods_line(line, log):
     assert "No gap recovered % (weak-only, strong-only): it is an end of the gap." in result.stderr
 
 
+def test_a_row_without_a_value_is_left_out_with_its_reason(line, hostile):
+    result = line("compare", "other")
+
+    assert "R accounted" not in result.stdout
+    assert "cost USD" in result.stdout
+    assert (
+        "No R accounted (time), R by Proposition 1 (time), R predicted (time): no strong-only column beside it."
+        in result.stderr
+    )
+
+
 def test_the_baseline_is_strong_only_unless_another_is_named(line, log):
     differences = {
         baseline: [
