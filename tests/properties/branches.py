@@ -136,6 +136,7 @@ BRANCHES: dict[str, Taken] = {
     "no repair": ended("failed", "no_repair"),
     "a verdict is asked for again": _again_and_readable("reviewer"),
     "an unusable verdict, twice": _corrective_after("unusable"),
+    "a form that is tolerated": told(ReplyUnusable, next="tolerated"),
     "a draft is asked for again": _again_and_readable("drafter"),
     "an unusable draft, twice": _closed("unusable_draft"),
     "k reads, not reviewed": _segment(lambda s: s.reason == "k_reads" and s.verdict is None),

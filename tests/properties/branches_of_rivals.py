@@ -37,6 +37,7 @@ ACTING: dict[str, Taken] = {
     "a look-up changed the state": told(EffectObserved, authority="actor"),
     "a look-up without an answer": told(ActFailed, effect="read"),
     "an indeterminate write": told(ActFailed, effect="write", outcome="indeterminate"),
+    "a form that is tolerated": told(ReplyUnusable, next="tolerated"),
     "a reply is asked for again": told(ReplyUnusable, next="asked_again"),
     "budget: steps": ended("truncated", "max_steps"),
     "budget: tokens": ended("truncated", "max_tokens"),

@@ -8,6 +8,7 @@ from spectrace.runs.live import EpisodeProtocol
 from spectrace.store.event_store import EventStore
 from tests.properties.branches import Taken, taken
 from tests.properties.claims import HOLDS
+from tests.properties.claims_of_readers import READABLE
 from tests.properties.played import play
 from tests.properties.scripts import BUDGETS, Script, options, scripts
 
@@ -36,7 +37,7 @@ def not_reached(  # noqa: PLR0913 - what to explore, and how far
         for name in taken(branches, played):
             event(name)
             reached.add(name)
-        for holds in HOLDS:
+        for holds in (*HOLDS, *READABLE):
             holds(played)
 
     for script, chosen in rehearsed:

@@ -10,12 +10,13 @@ from spectrace.core.prompts import Prompts
 from spectrace.core.types import EnvironmentFacts
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import EpisodeProtocol, Recorded, record
+from spectrace.runs.sources import Limits
 from spectrace.store.event_store import EventStore
 from spectrace.store.memory import MemoryEventStore
 from tests.properties.scripts import Script
 from tests.properties.stage import Stage
 from tests.properties.watched_store import WatchedStore
-from tests.properties.world import TASK, World
+from tests.properties.world import PATIENCE_S, TASK, World
 
 SHOWN = 120
 """Characters of an observation that the prompts show."""
@@ -58,6 +59,9 @@ def play(
         "user": ScriptedModel(stage.user, name="user"),
     }
     prompts = Prompts(observation_limit=SHOWN)
-    recorded = asyncio.run(record(TASK, world, clients, chosen, watched, prompts=prompts, watch=stage.watch))
+    limits = Limits(act_s=PATIENCE_S)
+    recorded = asyncio.run(
+        record(TASK, world, clients, chosen, watched, prompts=prompts, limits=limits, watch=stage.watch)
+    )
     events = list(watched.inner.read(recorded.episode))
     return Played(script, asdict(chosen), world, recorded, events, fold(events), watched.inner)

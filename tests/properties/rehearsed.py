@@ -69,6 +69,7 @@ REHEARSED: tuple[tuple[Script, dict[str, object]], ...] = (
     (Script(("read", "write"), verdicts=(ACCEPT,), moods=("ok", "timeout")), {}),
     (Script(("read", "read"), moods=("crash", "long")), {}),
     (Script(("unknown_tool", "read")), {}),
+    (Script(("fenced",)), {}),
     (Script(("read",), moods=("done",)), {}),
     (Script(("read", "write"), verdicts=(ACCEPT,)), {"acceptance": "exact"}),
     (Script(("read", "write"), verdicts=(reject("last", "read"),)), {"acceptance": "exact"}),

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from tests.properties.world import MOODS
 
 READS = ("read", "again", "external", "lie")
-ACTIONS = (*READS, "write", "reply", "finish", "unknown_tool", "bad_arguments")
+FENCED = "fenced"
+"""A look-up in a form that is tolerated: JSON inside a fence."""
+ACTIONS = (*READS, "write", "reply", "finish", "unknown_tool", "bad_arguments", FENCED)
 BATCHES = ("reads_and_unknown", "reads_and_write", "reads", "write_and_reads", "reads_and_lie")
 """Several calls in one message: native callers only."""
 UNUSABLE = ("prose", "empty", "cut_off")
 FAILURES = ("context", "unreachable", "max_cost_usd", "max_wall_s")
 WHERE = ("first", "middle", "last")
-REPLACEMENTS = ("null", "unreadable", *ACTIONS)
+REPLACEMENTS = ("null", "unreadable", *ACTIONS[:-1])
 NO_VERDICTS = ("prose", "empty", "cut_off", "out_of_range", "contradiction", "other_word")
 
 
@@ -83,7 +85,7 @@ def _some(each: st.SearchStrategy, least: int, most: int) -> st.SearchStrategy[t
 
 @st.composite
 def scripts(draw: st.DrawFn) -> Script:
-    """Draw an episode: half of them go on for a while, in the others something certain happens early."""
+    """Draw an episode: a third of them just goes on for a while, in the others something certain happens early."""
     script = Script(
         weak=draw(_some(_ACTS, 3, 10)),
         strong=draw(_some(_ACTS, 1, 6)),
@@ -99,7 +101,7 @@ def scripts(draw: st.DrawFn) -> Script:
         finish=draw(st.sampled_from((True, True, True, False))),
         has_user=draw(st.booleans()),
     )
-    happens = draw(st.sampled_from((*[None] * len(_HAPPENS), *_HAPPENS)))
+    happens = draw(st.sampled_from((*[None] * (len(_HAPPENS) // 2), *_HAPPENS)))
     return script if happens is None else happens(draw, script)
 
 
@@ -147,8 +149,16 @@ def _stalls(draw: st.DrawFn, script: Script) -> Script:
 
 
 def _write_is_lost(draw: st.DrawFn, script: Script) -> Script:
-    lost = draw(st.sampled_from(("crash", "timeout")))
-    return replace(script, weak=("read", "write", *script.weak), verdicts=(Judged("accept"),), moods=("ok", lost))
+    moods = ("ok", draw(st.sampled_from(("crash", "timeout"))))
+    begin = ("read", "write")
+    return replace(
+        script, weak=(*begin, *script.weak), strong=(*begin, *script.strong), verdicts=(Judged("accept"),), moods=moods
+    )
+
+
+def _replaced(draw: st.DrawFn, script: Script) -> Script:
+    verdict = Judged("reject", draw(st.sampled_from(WHERE)), draw(st.sampled_from(REPLACEMENTS)))
+    return replace(script, weak=("read", "write", *script.weak), verdicts=(verdict, *script.verdicts))
 
 
 _HAPPENS = (
@@ -160,6 +170,7 @@ _HAPPENS = (
     _repair_of_several,
     _stalls,
     _write_is_lost,
+    _replaced,
 )
 
 

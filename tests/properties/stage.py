@@ -20,7 +20,7 @@ from spectrace.core.events import (
 from spectrace.core.types import Action, Call, Completion, Finish, Message, ModelRequest, Reply, ToolCall, Usage
 from spectrace.errors import ModelFailed
 from tests.playbook import accept, reject, written
-from tests.properties.scripts import FAILURES, NO_VERDICTS, Judged, Script
+from tests.properties.scripts import FAILURES, FENCED, NO_VERDICTS, Judged, Script
 from tests.properties.world import World
 
 TOKENS = 15
@@ -47,7 +47,7 @@ _BATCHES = {
 }
 _RIGHT_GUESSES = {"read", "reads", "write", "reads_and_write"}
 """Moves of the weak model that, where it guesses, become the strong model's own next one."""
-_TOOLS = {"read": "look", "again": "look", "external": "search", "lie": "lie", "write": "change"}
+_TOOLS = {"read": "look", FENCED: "look", "again": "look", "external": "search", "lie": "lie", "write": "change"}
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Stage:
         """Return the strong model's message of that number: its actions, or the move that makes none."""
         while len(self.messages) <= number:
             move = next(self._strong, "finish")
-            broken = move in _UNUSABLE or move in FAILURES
+            broken = move in _UNUSABLE or move in FAILURES or move == FENCED
             self.messages.append(move if broken else tuple(self._action(name) for name in _BATCHES.get(move, (move,))))
         return self.messages[number]
 
@@ -150,6 +150,8 @@ class Stage:
     def _acts(self, move: str, *, native: bool) -> Completion:
         if move in _UNUSABLE or move in FAILURES:
             return self._says(move, _UNUSABLE.get(move, ""))
+        if move == FENCED and not native:
+            return self._says(move, f"```json\n{written(self._action(move))}\n```")
         return self._writes(tuple(self._action(name) for name in _BATCHES.get(move, (move,))), native=native)
 
     def _writes(self, actions: tuple[Action, ...], *, native: bool) -> Completion:

@@ -8,6 +8,7 @@ from spectrace.core.events import (
     ActCompleted,
     ActRequested,
     Event,
+    GenerateCompleted,
     GenerateRequested,
     StepsDiscarded,
     VerdictGiven,
@@ -15,7 +16,7 @@ from spectrace.core.events import (
 from spectrace.core.fold import fold
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Message, Observation
-from tests.properties import claims
+from tests.properties import claims, claims_of_readers
 from tests.properties.played import Played, play
 from tests.properties.scripts import Judged, Script
 
@@ -100,6 +101,26 @@ def reviewed_otherwise(whole: Played) -> Played:
     return with_event(whole, review, messages=review.body.messages[1:])
 
 
+def sent_ahead_of_the_user(whole: Played) -> Played:
+    act = whole.all(ActRequested)[-1]
+    return with_event(whole, act, authority="speculative")
+
+
+def done_in_anothers_place(whole: Played) -> Played:
+    first, *_, last = whole.all(ActRequested)
+    return with_event(whole, last, position=first.body.position)
+
+
+def counted_to_the_last(whole: Played) -> Played:
+    given = whole.all(VerdictGiven)[0]
+    return with_event(whole, given, drafted=given.body.drafted + 1)
+
+
+def without_an_answer(whole: Played) -> Played:
+    answer = whole.all(GenerateCompleted)[0]
+    return replace(whole, events=[event for event in whole.events if event is not answer])
+
+
 BROKEN = (
     (claims.the_environments_own_log_is_the_acts_in_order, unheard_of),
     (
@@ -117,6 +138,10 @@ BROKEN = (
     (claims.no_budget_is_exceeded_by_more_than_one_call, over_budget),
     (claims.an_episode_ends_once_and_last, without_an_end),
     (claims.each_reviewed_prompt_can_be_made_again_from_the_events, reviewed_otherwise),
+    (claims_of_readers.the_audit_finds_a_guess_that_was_a_write_and_nothing_else, sent_ahead_of_the_user),
+    (claims_of_readers.every_act_is_one_deed, done_in_anothers_place),
+    (claims_of_readers.why_tells_each_review, counted_to_the_last),
+    (claims_of_readers.there_is_a_line_for_each_event_and_a_use_for_each_call, without_an_answer),
 )
 
 
@@ -129,4 +154,4 @@ def test_a_claim_holds_of_a_whole_episode_and_not_of_one_that_breaks_it(holds, b
 
 
 def test_every_claim_is_broken_once():
-    assert {holds for holds, _ in BROKEN} == set(claims.HOLDS)
+    assert {holds for holds, _ in BROKEN} == {*claims.HOLDS, *claims_of_readers.READABLE}

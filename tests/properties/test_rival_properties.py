@@ -13,6 +13,7 @@ from tests.properties.scripts import COLLABORATING, GUESSING, Script
 ACTED = (
     (Script(moves := ("read", "reads_and_unknown", "lie", "reply"), moves, native=NATIVE), {}),
     (Script(moves := ("prose", "read", "write"), moves, moods=("crash", "timeout")), {}),
+    (Script(moves := ("fenced",), moves), {}),
     (Script(moves := ("read", "read", "read"), moves), {"max_steps": 2}),
     (Script(moves := ("read", "read", "read"), moves), {"max_tokens": 30}),
     (Script(moves := ("reply",), moves, user=("unreachable",), has_user=True), {}),
@@ -55,7 +56,7 @@ def test_what_always_holds_holds_on_every_branch(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RIVALS)
-def test_random_episodes_alone_come_to_every_branch(name):
-    protocol, branches, table, _ = RIVALS[name]
+def test_what_always_holds_holds_of_many_episodes(name):
+    protocol, branches, table, rehearsed = RIVALS[name]
 
-    assert not_reached(protocol, branches, table, 700) == []
+    assert not_reached(protocol, branches, table, 400, rehearsed) == []

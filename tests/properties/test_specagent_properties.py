@@ -1,9 +1,14 @@
 """SpecAgent under random models, a random world and random options: what always holds, and that everything happens."""
 
+import asyncio
+
 import pytest
 
 from spectrace.audit.integrity import verify_episode
+from spectrace.audit.why import why_items
+from spectrace.cli import story
 from spectrace.core.specagent import SpecAgent
+from spectrace.runs.replay import replay_episode
 from spectrace.store.sql import open_store
 from tests.properties.branches import BRANCHES
 from tests.properties.claims import HOLDS
@@ -19,7 +24,25 @@ def test_what_always_holds_holds_on_every_branch():
 
 @pytest.mark.slow
 def test_random_episodes_alone_come_to_every_branch():
-    assert not_reached(SpecAgent, BRANCHES, OPTIONS, 1500) == []
+    assert not_reached(SpecAgent, BRANCHES, OPTIONS, 1000) == []
+
+
+@pytest.mark.slow
+def test_each_episode_has_a_story(capsys):
+    for script, chosen in REHEARSED:
+        played = play(script, SpecAgent, chosen)
+        story.tell(played.episode, why_items(played.events))
+
+        assert played.episode.id in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_an_episode_that_was_cut_anywhere_replays_up_to_there():
+    for script, chosen in REHEARSED[::3]:
+        whole = play(script, SpecAgent, chosen).events
+        cut = [asyncio.run(replay_episode(whole[:end])) for end in range(1, len(whole))]
+
+        assert [(one.result, one.compared) for one in cut] == [("same", end - 1) for end in range(1, len(whole))]
 
 
 @pytest.mark.slow

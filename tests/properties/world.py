@@ -1,5 +1,6 @@
 """A random environment that keeps its own books: what it was asked, what it changed, how far the log was by then."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,9 @@ MOODS = ("ok", "error", "crash", "timeout", "done", "long")
 """How a tool answers. A crash or a timeout of a write has happened all the same."""
 LONG = 400
 """Longer than the prompts show."""
+
+PATIENCE_S = 0.02
+"""How long the driver waits for an answer."""
 
 _SCHEMA = json.dumps(
     {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"], "additionalProperties": False}
@@ -98,20 +102,25 @@ class World:
         if isinstance(action, Reply) and self.has_user:
             self._speaking = True
             return NeedsModel(Role.USER, ModelRequest((Message("user", action.text),)))
+        self._happen(called, mood)
+        if mood == "timeout":
+            await asyncio.sleep(60 * PATIENCE_S)  # the driver does not wait so long
         return self._answer(called, mood)
 
-    def _answer(self, called: Called, mood: str) -> Observation:
-        failed = mood in {"crash", "timeout"}
+    def _happen(self, called: Called, mood: str) -> None:
+        """Change the state. What a look-up did whose answer is lost, nobody could see: none does anything then."""
         match called.action:
             case Call("change") if mood != "error":
                 self.version += 1
-            case Call("lie") if self.fingerprints and not failed:  # nobody can see what a lost answer's read did
+            case Call("lie") if self.fingerprints and mood not in {"crash", "timeout"}:
                 self.version += 1
             case _:
                 pass
         called.after = self.version
-        if failed:
-            raise EnvironmentFailed("timeout" if mood == "timeout" else "crashed", f"no answer ({mood})")
+
+    def _answer(self, called: Called, mood: str) -> Observation:
+        if mood == "crash":
+            raise EnvironmentFailed("crashed", "no answer")
         called.answered = True
         match called.action:
             case Call(tool, arguments):
