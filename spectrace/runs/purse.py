@@ -1,8 +1,9 @@
 """What an episode, or a whole run, may spend: money and time, looked at before each call of the agent's models.
 
 A purse is empty once what was spent reaches its limit, so it may be overdrawn by the calls under way, one for each
-episode that runs at once. It is empty too once a call's cost is unknown: nobody can keep to a limit that he cannot add
-up. A refusal is recorded as `generate.failed`, kind budget; a replay needs neither prices nor a clock.
+episode that runs at once. Tokens of which nobody says whether they were cached are paid as new; where a server counts
+no tokens at all, nobody can keep to a limit, and the purse is empty too. A call that failed costs nothing, as most do.
+A refusal is recorded as `generate.failed`, kind budget; a replay needs neither prices nor a clock.
 """
 
 import time

@@ -191,8 +191,10 @@ class LiveSource(ModelSource):
                 if (empty := purse.empty) is not None:
                     raise ModelFailed("budget", empty)
         generated = await super().generate(lane, request, command)
-        rates = self._rates.get(command.who)
-        cost = None if rates is None else micro_usd(rates, generated.completion.usage)
+        rates, usage = self._rates.get(command.who), generated.completion.usage
+        if usage.cached is None:  # a limit is kept by the most that it can have cost
+            usage = replace(usage, cached=0)
+        cost = None if rates is None else micro_usd(rates, usage)
         for purse in self._purses:
             purse.pay(cost)
         return generated

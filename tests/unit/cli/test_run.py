@@ -2,6 +2,7 @@ import json
 import sys
 
 import pytest
+from model_server import model_server
 
 from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
 
@@ -277,3 +278,23 @@ def test_a_runs_money_stops_it_and_what_was_cut_is_run_again(line, priced):
     assert (said.exit_code, "Nothing was run." in said.stdout) == (1, True)
     assert "Stopped: the run has cost what --max-cost-usd allows" in said.stderr
     assert [(item["end_reason"], item["earlier"]) for item in more] == [("max_steps", False)] * 2
+
+
+@pytest.fixture
+def served():
+    """A server of one model that reads 1000 tokens a call and writes 1."""
+    reply = {"choices": [{"message": {"role": "assistant", "content": '{"finish": "no"}'}, "finish_reason": "stop"}]}
+    with model_server() as server:
+        server.on("/v1/models", {"data": [{"id": "x"}]})
+        yield server.chat(reply | {"usage": {"prompt_tokens": 1000, "completion_tokens": 1}})
+
+
+def test_a_limit_of_money_without_a_price_is_refused_and_says_how_to_give_one(line, served, tmp_path):
+    asked = [*TWO, "--weak", f"openai:x@{served.url}", "--max-cost-usd", "1"]
+    refused = line(*asked)
+    (tmp_path / "spectrace.toml").write_text(refused.stderr.partition("tokens:")[2])
+
+    assert refused.exit_code == 2
+    assert "max_cost_usd needs a price for the weak model openai:x, and none is known" in refused.stderr
+    assert line.items("ls") == []
+    assert [item["status"] for item in line.items(*asked)] == ["completed"] * 2  # what it says can be pasted

@@ -147,11 +147,11 @@ async def test_a_timeout_of_the_environments_own_is_not_called_ours():
 PRICE = '{"input": "1", "cached": "1", "output": "100", "since": "2026-01-01", "source": "test"}'
 
 
-def paying(purse, *roles):
+def paying(purse, *roles, price=PRICE):
     """A source whose models cost 1000 micro-dollars a call."""
     answer = Completion(Message("assistant", "x"), usage=Usage(input=100, output=9))
     clients = {role: ScriptedModel([answer], repeat=True) for role in roles}
-    models = [ModelFacts(role, "scripted", role, price=PRICE) for role in roles]
+    models = [ModelFacts(role, "scripted", role, price=price) for role in roles]
     return LiveSource(
         FunctionEnvironment.from_functions("list", [add], "Add."), clients, Limits(), models, purses=[purse]
     )
@@ -171,6 +171,15 @@ async def test_every_call_is_paid_and_an_empty_purse_refuses_the_next():
     with pytest.raises(ModelFailed, match="max_cost_usd") as refused:
         await source.generate("", 3, asked("weak"))
     assert (refused.value.kind, purse.spent.micro_usd) == ("budget", 2000)
+
+
+@in_loop
+async def test_tokens_of_which_nobody_says_whether_they_were_cached_are_paid_as_new():
+    purse = Purse("1")
+    source = paying(purse, "weak", price=PRICE.replace('"cached": "1"', '"cached": "0.1"'))
+    await source.generate("", 1, asked("weak"))
+
+    assert (purse.empty, purse.spent.micro_usd) == (None, 1000)
 
 
 @in_loop
