@@ -58,16 +58,21 @@ def corrective(  # noqa: PLR0913 - the rejection and where it stands
     for number, (action, wrong) in enumerate(zip(written.actions, wrongs, strict=True), 1):
         desk.meter.steps += 1
         effect, position = desk.setup.effect(action), f"s{index}.r{number}"
+        rest = StepsDiscarded(
+            segment=index, start=number + 1, end=len(written.actions), reason="after_error", repair=True
+        )
         if wrong is None:
-            step = yield from ledger.execute_and_commit(action, effect, f"repair:{made}", position)
+            try:
+                step = yield from ledger.execute_and_commit(action, effect, f"repair:{made}", position)
+            except Ended:  # nobody knows whether it happened; what follows it did not
+                if rest.start <= rest.end and desk.setup.revision > 1:
+                    yield from tell(rest)
+                raise
         else:  # never sent
             step = Step(position, action, effect, Observation(wrong, error=True))
             ledger.commit(step)
         failed = step.observation is None or step.observation.error
-        if (failed or ledger.outcome is not None) and number < len(written.actions):
-            rest = StepsDiscarded(
-                segment=index, start=number + 1, end=len(written.actions), reason="after_error", repair=True
-            )
+        if (failed or ledger.outcome is not None) and rest.start <= rest.end:
             yield from tell(rest)
             return
 

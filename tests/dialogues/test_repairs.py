@@ -190,3 +190,16 @@ def test_a_held_look_up_that_changed_the_state_is_a_write_on_its_verdicts_author
     authority = played.acts[0].authority
     assert authority.startswith("verdict:")
     assert [(fact.effect, fact.authority) for fact in played.told(EffectObserved)] == [("write", authority)]
+
+
+def test_what_follows_a_call_of_a_corrective_turn_that_got_no_answer_is_dropped():
+    played = play(calls="native").begins().says("weak", change(), change("B")).says("strong", reject(1))
+    played.says("strong", look("A"), change("B"), look("C")).observes().fails("timeout")
+
+    assert [(f.start, f.end, f.reason, f.repair) for f in played.told(StepsDiscarded)][-1] == (
+        3,
+        3,
+        "after_error",
+        True,
+    )
+    assert played.outcome == Outcome("failed", "indeterminate")

@@ -78,6 +78,20 @@ def what_ran_and_was_not_committed_is_the_discarded_reads(played: Played) -> Non
             assert isinstance(answer, ActFailed) or answer.fingerprint_before == answer.fingerprint_after
 
 
+def what_was_committed_ran_or_was_never_sent(played: Played) -> None:
+    """The history holds nothing that is only said to have been done."""
+    ran = {act.position for act in _acts(played)}
+
+    assert [
+        folded.step.position
+        for folded in _steps(played)
+        if folded.fate == "committed"
+        and folded.objection is None
+        and folded.act is None
+        and folded.step.position not in ran
+    ] == []
+
+
 def no_later_prompt_speaks_of_discarded_steps(played: Played) -> None:
     """(d) Neither by position nor by any word that only they hold, except where an option says so."""
     kept = {word for folded in _steps(played) if folded.fate != "discarded" for word in _words(str(folded.step.action))}
@@ -204,6 +218,7 @@ HOLDS: tuple[Callable[[Played], None], ...] = (
     the_environments_own_log_is_the_acts_in_order,
     what_changed_the_state_is_the_committed_writes_and_the_indeterminate_ones,
     what_ran_and_was_not_committed_is_the_discarded_reads,
+    what_was_committed_ran_or_was_never_sent,
     no_later_prompt_speaks_of_discarded_steps,
     every_act_has_an_earlier_authority_on_stable_storage,
     a_replay_gives_equal_events,

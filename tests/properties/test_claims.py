@@ -62,6 +62,13 @@ def forgotten(whole: Played) -> Played:
     return replace(whole, episode=fold(event for event in whole.events if event is not gone))
 
 
+def kept_without_having_run(whole: Played) -> Played:
+    act = whole.all(ActRequested)[-1]
+    return replace(
+        whole, episode=fold(event for event in whole.events if event.seq < act.seq), events=whole.events[: act.seq]
+    )
+
+
 def told_by_position(whole: Played) -> Played:
     return saying(whole, "[s1.2] still here")
 
@@ -129,6 +136,7 @@ BROKEN = (
     ),
     (claims.what_ran_and_was_not_committed_is_the_discarded_reads, changed_by_a_discarded_look_up),
     (claims.what_ran_and_was_not_committed_is_the_discarded_reads, forgotten),
+    (claims.what_was_committed_ran_or_was_never_sent, kept_without_having_run),
     (claims.no_later_prompt_speaks_of_discarded_steps, told_by_position),
     (claims.no_later_prompt_speaks_of_discarded_steps, told_by_word),
     (claims.every_act_has_an_earlier_authority_on_stable_storage, begun_too_early),

@@ -61,6 +61,17 @@ async def test_an_act_is_answered_with_the_fingerprints_around_it():
     assert answer.source == "live"
 
 
+@in_loop
+async def test_an_action_that_the_environment_cannot_judge_is_one_that_it_objects_to():
+    def check(action):
+        raise KeyError(action.tool)
+
+    environment = FunctionEnvironment.from_functions("list", [add], "Add.", reset=lambda: [0], check=check)
+    objection = await LiveSource(environment, {}, Limits()).check("", call("add", n=1))
+
+    assert objection == "it could not be checked: environment list: its check function raised KeyError: 'add'"
+
+
 class Careless(FunctionEnvironment):
     """An environment of somebody who overlooked that an observation is text, and a reward a decimal string."""
 
