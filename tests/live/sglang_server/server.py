@@ -135,6 +135,7 @@ def _command(python: Path, model: Path, port: int) -> list[str]:
         "--admin-api-key": ADMIN_KEY,
     }
     flags = ["--enable-cache-report", "--enable-metrics", "--disable-overlap-schedule", "--skip-server-warmup"]
+    flags += ["--sleep-on-idle"]  # or the scheduler spins on a core that the tests need
     pairs = [str(part) for pair in options.items() for part in pair]
     return [str(python), "-m", "sglang.launch_server", *pairs, *flags]
 
