@@ -15,10 +15,12 @@ from spectrace.audit.batches import kind_of
 from spectrace.audit.queries import Reader
 from spectrace.core.digest import text_digest
 from spectrace.core.endings import infrastructure
-from spectrace.core.events import EpisodeStarted
+from spectrace.core.events import EpisodeStarted, GenerateCompleted, GenerateRequested
+from spectrace.core.money import Rates, rates_by_model
 from spectrace.core.prompts import Prompts
 from spectrace.errors import UsageError
 from spectrace.runs.live import EpisodeProtocol, options_of
+from spectrace.runs.purse import most
 from spectrace.settings import Settings
 from spectrace.store import runs
 from spectrace.store.sql import SqlEventStore
@@ -37,7 +39,7 @@ class Before:
     results: Mapping[Key, EpisodeSummary] = field(default_factory=dict)
     """The cells that have their result, or are running elsewhere."""
     micro_usd: int = 0
-    """What is known of their cost, superseded episodes included."""
+    """The most that all can have cost, superseded episodes included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,25 @@ def go_on(store: SqlEventStore, name: str, wanted: Spec) -> Before:
         )
     if known is None:
         runs.begin(store, name, "run", (), wanted.to_json())
-    costs = [Decimal(one.cost_usd or one.cost_usd_at_least or 0) for one in recorded]
-    return Before(_results(recorded), round(sum(costs) * 1_000_000))
+    return Before(_results(recorded), sum(_spent(reader, one) for one in recorded))
+
+
+def _spent(reader: Reader, one: EpisodeSummary) -> int:
+    """Return the most that an episode's calls can have cost, as its purse counted; what nobody counted is left out."""
+    if one.cost_usd is not None:
+        return round(Decimal(one.cost_usd) * 1_000_000)
+    total, rates, asked = 0, dict[str, Rates | None](), dict[int, str]()
+    for event in reader.events(one.episode, prompts=False):
+        match event.body:
+            case EpisodeStarted() as body:
+                rates = dict(rates_by_model(body))
+            case GenerateRequested(who=who):
+                asked[event.seq] = who
+            case GenerateCompleted(request=request, source="live", usage=usage):
+                total += most(rates.get(asked.get(request, "")), usage) or 0
+            case _:
+                pass
+    return total
 
 
 def _results(recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:

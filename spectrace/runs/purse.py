@@ -8,11 +8,12 @@ A refusal is recorded as `generate.failed`, kind budget; a replay needs neither 
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 
 from spectrace.core.endings import COST_UNKNOWN, RUN
-from spectrace.core.money import Spent
-from spectrace.core.types import ModelFacts
+from spectrace.core.money import Rates, Spent, micro_usd
+from spectrace.core.types import ModelFacts, Usage
 from spectrace.errors import UsageError
 
 _MICRO = 1_000_000
@@ -57,6 +58,13 @@ class Purse:
     def pay(self, micro_usd: int | None) -> None:
         """Count one answered call."""
         self.spent = self.spent.plus(micro_usd)
+
+
+def most(rates: Rates | None, usage: Usage) -> int | None:
+    """Return the most that a call can have cost, in micro-dollars; None where its tokens or rates are unknown."""
+    if rates is None:
+        return None
+    return micro_usd(rates, usage if usage.cached is not None else replace(usage, cached=0))
 
 
 def require_prices(models: Iterable[ModelFacts], purses: Iterable[Purse]) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from spectrace.core.commands import Act, Generate
 from spectrace.core.facts import tool_of
-from spectrace.core.money import micro_usd, rates_of
+from spectrace.core.money import rates_of
 from spectrace.core.types import (
     Action,
     Completion,
@@ -28,7 +28,7 @@ from spectrace.environments.tasks import graded
 from spectrace.environments.values import encode
 from spectrace.errors import EnvironmentFailed, ModelFailed, UsageError
 from spectrace.models.client import ModelClient
-from spectrace.runs.purse import Purse
+from spectrace.runs.purse import Purse, most
 
 _AGENT = frozenset({"weak", "strong"})
 _GRACE_S = 1.0
@@ -191,10 +191,7 @@ class LiveSource(ModelSource):
                 if (empty := purse.empty) is not None:
                     raise ModelFailed("budget", empty)
         generated = await super().generate(lane, request, command)
-        rates, usage = self._rates.get(command.who), generated.completion.usage
-        if usage.cached is None:  # a limit is kept by the most that it can have cost
-            usage = replace(usage, cached=0)
-        cost = None if rates is None else micro_usd(rates, usage)
+        cost = most(self._rates.get(command.who), generated.completion.usage)
         for purse in self._purses:
             purse.pay(cost)
         return generated

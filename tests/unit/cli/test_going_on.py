@@ -1,3 +1,4 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -6,8 +7,12 @@ from spectrace.cli import going_on
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
+from spectrace.core.types import Completion, Message, Usage
+from spectrace.cost.prices import read_prices
+from spectrace.environments.shop import open_shop
 from spectrace.errors import UsageError
-from spectrace.runs.live import Labels
+from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.live import Labels, record
 from spectrace.settings import Settings
 from spectrace.store import runs
 from spectrace.store.sql import open_store
@@ -87,6 +92,17 @@ def test_options_are_held_against_what_was_recorded_even_of_a_protocol_added_lat
 
     with pytest.raises(UsageError, match="option max_steps of weak-only"):
         going_on.go_on(store, "n", spec((WeakOnly(max_steps=3),)))
+
+
+@pytest.mark.parametrize(("cached", "micro_usd"), [(0, 2000), (None, 2000), (100, 1100)])
+def test_what_was_spent_before_is_counted_as_its_purse_counted_it(store, cached, micro_usd):
+    usage = Usage(input=100, cached=cached, output=10)
+    prices = read_prices({"scripted": {"input": 10, "cached": 1, "output": 100, "since": "2026-01-01"}}, "test")
+    weak = ScriptedModel([Completion(Message("assistant", '{"finish": "no"}'), usage=usage)])
+    task, labels = open_shop().tasks()[0], Labels(run="n")
+    asyncio.run(record(task, open_shop(), {"weak": weak}, WeakOnly(), store, labels=labels, prices=prices))
+
+    assert going_on.go_on(store, "n", spec((WeakOnly(),))).micro_usd == micro_usd
 
 
 def test_tasks_and_protocols_may_be_added(store):

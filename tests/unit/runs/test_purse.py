@@ -1,9 +1,12 @@
+from decimal import Decimal
+
 import pytest
 
+from spectrace.core.money import Rates
 from spectrace.core.specagent import SpecAgent
-from spectrace.core.types import ModelFacts
+from spectrace.core.types import ModelFacts, Usage
 from spectrace.errors import UsageError
-from spectrace.runs.purse import Purse, require_prices
+from spectrace.runs.purse import Purse, most, require_prices
 
 UNPRICED = ModelFacts(role="strong", provider="openai", name="big")
 
@@ -43,6 +46,13 @@ def test_a_cost_that_nobody_knows_empties_a_purse_of_money():
 
 def test_time_runs_out():
     assert (Purse(max_wall_s=0).empty, Purse(max_wall_s=60).empty) == ("max_wall_s", None)
+
+
+def test_the_most_that_a_call_can_have_cost_takes_unknown_tokens_as_new_and_knows_no_more():
+    rates = Rates(Decimal(10), Decimal(1), Decimal(100))
+
+    assert [most(rates, Usage(100, cached, 10)) for cached in (0, None, 100)] == [2000, 2000, 1100]
+    assert (most(rates, Usage(None, 0, 10)), most(None, Usage(1, 1, 1))) == (None, None)
 
 
 def test_a_runs_purse_says_that_it_is_the_runs():

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from spectrace.stats.estimates import clustered
@@ -49,3 +51,11 @@ def test_values_that_make_too_many_sums_are_drawn_by_a_seed():
 
 def test_without_a_shared_task_there_is_no_test():
     assert sign_flips(clustered([("a", 1)]), clustered([("b", 1)])) is None
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=12))
+def test_the_test_does_not_mind_which_of_the_two_comes_first(differences):
+    a, b = pair(differences)
+
+    assert sign_flips(a, b).p == sign_flips(b, a).p
+    assert 0 < sign_flips(a, b).p <= 1

@@ -1,6 +1,8 @@
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from spectrace.stats.estimates import TOO_FEW, clustered
@@ -74,3 +76,11 @@ def test_clustering_by_task_covers_what_it_says_and_clustering_by_episode_far_le
 
     assert 0.93 <= by_task / sims <= 0.98
     assert by_episode / sims < 0.65
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=4), min_size=10, max_size=30))
+def test_the_interval_holds_the_proportion_and_stays_between_0_and_1(outcomes):
+    found = proportion(clustered((str(task), value) for task, trials in enumerate(outcomes) for value in trials))
+
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.high - found.low > 0.05
