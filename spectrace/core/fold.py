@@ -326,6 +326,9 @@ def _discarded(episode: Episode, body: StepsDiscarded) -> None:
         steps = segment.guesses
     for folded in steps[body.start - 1 : body.end]:
         folded.fate = "discarded"
+        if body.repair and folded.step in episode.history.steps:  # never sent, and told before the call in front ended
+            kept = tuple(step for step in episode.history.steps if step is not folded.step)
+            episode.history = replace(episode.history, steps=kept)
 
 
 def _repaired(episode: Episode, seq: int, body: RepairMade) -> None:

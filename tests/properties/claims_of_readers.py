@@ -1,4 +1,4 @@
-"""What those who read a log make of any episode: the ledger, the rules, the answers. Counterpart of `claims`."""
+"""What those who read a log make of any episode: the fold, the ledger, the rules, the answers. Beside `claims`."""
 
 from collections.abc import Callable
 
@@ -7,8 +7,72 @@ from spectrace.audit.rules import violations
 from spectrace.audit.usage import usage_of
 from spectrace.audit.why import why_items
 from spectrace.core.deeds import deeds
-from spectrace.core.events import ActCompleted, ActRequested, EffectObserved, GenerateRequested, VerdictGiven
+from spectrace.core.events import (
+    ActCompleted,
+    ActRequested,
+    EffectObserved,
+    EpisodeStarted,
+    GenerateRequested,
+    StepsDiscarded,
+    VerdictGiven,
+)
+from spectrace.core.reviewing import review_messages
+from spectrace.core.roles import Budget, Desk, Manner
+from spectrace.core.setup import setup_of
+from spectrace.core.types import Effect
+from spectrace.runs.protocols import protocol_of
+from tests.properties.claims import step_count
 from tests.properties.played import Played
+
+
+def the_history_is_what_was_committed(played: Played) -> None:
+    """Each step once. A guess that was right is the step that it foretold; one that was a write stands itself."""
+    committed = [
+        folded.step.position
+        for segment in played.episode.segments
+        for folded in (*segment.steps, *(segment.repair.steps if segment.repair else ()))
+        if folded.fate == "committed" and folded.step.observation is not None
+    ]
+    stands = [
+        guess.step.position
+        for segment in played.episode.segments
+        for guess in segment.guesses
+        if guess.fate == "committed" and guess.step.effect is Effect.WRITE
+    ]
+
+    assert sorted(step.position for step in played.episode.history.steps) == sorted(committed + stands)
+
+
+def the_totals_are_counted_alike_by_everybody(played: Played) -> None:
+    """By the driver, in the end's event, by the fold, and here."""
+    told = played.recorded.totals
+    by_hand = {
+        "strong_calls": sum(event.body.who == "strong" for event in played.all(GenerateRequested)),
+        "weak_calls": sum(event.body.who == "weak" for event in played.all(GenerateRequested)),
+        "reviews": len(played.all(VerdictGiven)),
+        "rejections": sum(event.body.outcome == "reject" for event in played.all(VerdictGiven)),
+        "unusable": sum(event.body.outcome == "unusable" for event in played.all(VerdictGiven)),
+        "steps": step_count(played.events),
+        "discarded": sum(event.body.end - event.body.start + 1 for event in played.all(StepsDiscarded)),
+    }
+
+    assert played.episode.ended is not None
+    assert told == played.episode.ended.totals == played.episode.totals
+    assert {name: getattr(told, name) for name in by_hand} == by_hand
+
+
+def each_reviewed_prompt_can_be_made_again_from_the_events(played: Played) -> None:
+    """What a re-verification asks is what the first verifier was asked."""
+    started = played.events[0].body
+    assert isinstance(started, EpisodeStarted)
+    manner = getattr(protocol_of(started.protocol, played.options), "manner", Manner())
+    desk = Desk(setup_of(started), Budget(), manner=manner)
+    reviews = [event.body for event in played.all(GenerateRequested) if event.body.role == "reviewer"]
+    for segment in played.episode.segments:
+        if segment.verdict is None or manner.acceptance == "exact":
+            continue
+        asked = next(body for body in reviews if body.position == f"s{segment.index}")
+        assert asked.messages == review_messages(desk, segment.history, segment.under_review)
 
 
 def the_audit_finds_a_guess_that_was_a_write_and_nothing_else(played: Played) -> None:
@@ -49,6 +113,9 @@ def there_is_a_line_for_each_event_and_a_use_for_each_call(played: Played) -> No
 
 
 READABLE: tuple[Callable[[Played], None], ...] = (
+    the_history_is_what_was_committed,
+    the_totals_are_counted_alike_by_everybody,
+    each_reviewed_prompt_can_be_made_again_from_the_events,
     the_audit_finds_a_guess_that_was_a_write_and_nothing_else,
     every_act_is_one_deed,
     why_tells_each_review,

@@ -42,6 +42,7 @@ REHEARSED: tuple[tuple[Script, dict[str, object]], ...] = (
     (Script(("write",), ("reads_and_unknown",), (reject(),), native=NATIVE), {}),
     (Script(("write",), ("reads_and_lie",), (reject(),), native=NATIVE), {}),
     (Script(("write",), ("write_and_reads",), (reject(),), moods=("timeout",), native=NATIVE), {}),
+    (Script(("write",), ("reads_and_unknown",), (reject(),), moods=("done",), native=NATIVE), {}),
     (Script(("write",), ("prose", "empty"), (reject(),)), {}),
     (_said("prose"), {}),
     (Script(("read", "write"), verdicts=(Judged("out_of_range"), ACCEPT)), {}),

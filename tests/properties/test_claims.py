@@ -69,6 +69,12 @@ def kept_without_having_run(whole: Played) -> Played:
     )
 
 
+def remembered_twice(whole: Played) -> Played:
+    history = whole.episode.history
+    whole.episode.history = history.then(history.steps[0])
+    return whole
+
+
 def told_by_position(whole: Played) -> Played:
     return saying(whole, "[s1.2] still here")
 
@@ -137,15 +143,16 @@ BROKEN = (
     (claims.what_ran_and_was_not_committed_is_the_discarded_reads, changed_by_a_discarded_look_up),
     (claims.what_ran_and_was_not_committed_is_the_discarded_reads, forgotten),
     (claims.what_was_committed_ran_or_was_never_sent, kept_without_having_run),
+    (claims_of_readers.the_history_is_what_was_committed, remembered_twice),
     (claims.no_later_prompt_speaks_of_discarded_steps, told_by_position),
     (claims.no_later_prompt_speaks_of_discarded_steps, told_by_word),
     (claims.every_act_has_an_earlier_authority_on_stable_storage, begun_too_early),
     (claims.every_act_has_an_earlier_authority_on_stable_storage, without_a_verdict),
     (claims.a_replay_gives_equal_events, answered_otherwise),
-    (claims.the_totals_are_counted_alike_by_everybody, counted_otherwise),
+    (claims_of_readers.the_totals_are_counted_alike_by_everybody, counted_otherwise),
     (claims.no_budget_is_exceeded_by_more_than_one_call, over_budget),
     (claims.an_episode_ends_once_and_last, without_an_end),
-    (claims.each_reviewed_prompt_can_be_made_again_from_the_events, reviewed_otherwise),
+    (claims_of_readers.each_reviewed_prompt_can_be_made_again_from_the_events, reviewed_otherwise),
     (claims_of_readers.the_audit_finds_a_guess_that_was_a_write_and_nothing_else, sent_ahead_of_the_user),
     (claims_of_readers.every_act_is_one_deed, done_in_anothers_place),
     (claims_of_readers.why_tells_each_review, counted_to_the_last),
