@@ -10,13 +10,18 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: help demo test quick check view bench test-packaging test-live readme schemas install clean
+.PHONY: help demo table test quick check view bench test-packaging test-live readme schemas install clean
 
 help: ## Show these targets.
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 demo: $(VENV)/installed-demo ## Record, replay, verify, explain and re-verify shop episodes (MODELS=scripted: without weights).
 	$(BIN)/spectrace demo --models $(MODELS)
+
+table: $(VENV)/installed-demo ## Five protocols, four shop tasks, two real models on this CPU, one table: up to 40 minutes.
+	$(BIN)/spectrace run --db table.db --name table --env shop --task cancel-own,cancel-foreign,refund-small,voucher-late \
+	  --protocol all --weak local:weak --strong local:strong -o max_steps=8
+	$(BIN)/spectrace compare table --db table.db
 
 test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Postgres and a real browser among them).
 	$(BIN)/pytest -m slow -n $(JOBS) --session-timeout=1500
