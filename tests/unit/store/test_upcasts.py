@@ -44,3 +44,14 @@ def test_every_older_version_leads_to_the_newest(cls):
 
 def test_every_step_leads_to_a_class():
     assert {newest(*old) for old in UPCASTS} <= {(cls.TYPE, cls.VERSION) for cls in TYPE_NUMBERS}
+
+
+def test_an_old_start_recorded_neither_prices_nor_how_many_ran_at_once():
+    old = {"models": [{"role": "weak"}, {"role": "strong"}], "seed": 1}
+
+    assert upcast("episode.started", 1, old) == {
+        "models": [{"role": "weak", "price": None}, {"role": "strong", "price": None}],
+        "seed": 1,
+        "concurrency": None,
+    }
+    assert old["models"] == [{"role": "weak"}, {"role": "strong"}]
