@@ -54,6 +54,8 @@ class Recorder:
         self._next = 1
         self._pending: list[Pending] = []
         self._flushing = threading.Lock()
+        self._ending = threading.Lock()
+        self._ended = False
         self._kept = 1
         """How many events the store has said that it holds."""
         self._stopped: Exception | None = None
@@ -147,15 +149,20 @@ class Recorder:
         return f"{self.episode}:{position}"
 
     def end(self, outcome: Outcome) -> None:
-        """Write `episode.ended` and flush, synchronously: it must also work while a cancelled loop winds down."""
-        self.write(
-            "",
-            EpisodeEnded(
+        """Write `episode.ended` and flush, synchronously: it must also work while a cancelled loop winds down.
+
+        An episode ends once: a Ctrl-C that comes while its end is written, in a thread, waits for it and adds none.
+        """
+        with self._ending:
+            if self._ended:
+                return
+            self._ended = True
+            ended = EpisodeEnded(
                 outcome=outcome.status,
                 reason=outcome.reason,
                 answer=outcome.answer,
                 reward=outcome.reward,
                 totals=self.totals,
-            ),
-        )
-        self._flush(durable=True)
+            )
+            self.write("", ended)
+            self._flush(durable=True)

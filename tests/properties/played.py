@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
-from spectrace.core.events import Event
+from spectrace.core.events import Body, Event
 from spectrace.core.fold import Episode, fold
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import EnvironmentFacts
@@ -30,7 +31,8 @@ class Played:
     options: dict[str, object]
     """Every option of the protocol, those by default included."""
     world: World
-    recorded: Recorded
+    recorded: Recorded | None
+    """None where it was cancelled."""
     events: list[Event]
     episode: Episode
     store: EventStore
@@ -45,8 +47,9 @@ def play(
     protocol: Callable[..., EpisodeProtocol],
     options: dict[str, object],
     store: EventStore | None = None,
+    cancelled_at: int | None = None,
 ) -> Played:
-    """Record one episode live, and read it back."""
+    """Record one episode live, and read it back; `cancelled_at`: somebody stops it when that event is written."""
     chosen = protocol(**options)
     watched = WatchedStore(store or MemoryEventStore())
     facts = EnvironmentFacts("world", "tests", "1", replies=script.replies, finish=script.finish)
@@ -58,10 +61,20 @@ def play(
         "strong": ScriptedModel(stage.strong, name="strong", calls=styles[1]),
         "user": ScriptedModel(stage.user, name="user"),
     }
-    prompts = Prompts(observation_limit=SHOWN)
-    limits = Limits(act_s=PATIENCE_S)
-    recorded = asyncio.run(
-        record(TASK, world, clients, chosen, watched, prompts=prompts, limits=limits, watch=stage.watch)
-    )
-    events = list(watched.inner.read(recorded.episode))
+
+    async def run() -> Recorded:
+        task = asyncio.current_task()
+
+        def watch(episode: str, seq: int, body: Body) -> None:
+            stage.watch(episode, seq, body)
+            if seq == cancelled_at and task is not None:
+                task.cancel()
+
+        prompts, limits = Prompts(observation_limit=SHOWN), Limits(act_s=PATIENCE_S)
+        return await record(TASK, world, clients, chosen, watched, prompts=prompts, limits=limits, watch=watch)
+
+    recorded = None
+    with suppress(asyncio.CancelledError):
+        recorded = asyncio.run(run())
+    events = list(watched.inner.read(watched.episode))
     return Played(script, asdict(chosen), world, recorded, events, fold(events), watched.inner)

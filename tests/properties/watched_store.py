@@ -12,12 +12,13 @@ class WatchedStore:
     """Passes everything on; `committed` and `flushed` are the last events of one episode that were."""
 
     inner: EventStore
+    episode: str = ""
     committed: int = -1
     flushed: int = -1
 
     def create(self, episode: str, started: EpisodeStarted, at: int) -> EpisodeWriter:
         writer = self.inner.create(episode, started, at)
-        self.committed = self.flushed = 0
+        self.episode, self.committed, self.flushed = episode, 0, 0
         return _WatchedWriter(self, writer)
 
 

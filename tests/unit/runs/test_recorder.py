@@ -67,6 +67,20 @@ async def test_a_cancelled_settle_loses_nothing_and_the_end_comes_last():
 
 
 @in_loop
+async def test_an_episode_ends_once_though_it_is_stopped_while_its_end_is_written():
+    writer = Writer()
+    writer.gate.clear()
+    recorder = Recorder("e", writer)
+    writing = asyncio.create_task(asyncio.to_thread(recorder.end, Outcome("completed", "finished")))
+    await asyncio.sleep(0.05)
+    threading.Timer(0.05, writer.gate.set).start()
+    recorder.end(Outcome("interrupted", "cancelled"))
+    await writing
+
+    assert writer.batches == [([1], True)]
+
+
+@in_loop
 async def test_an_unflushed_commit_is_made_in_the_loop_and_one_that_must_wait_in_a_thread():
     writer, threads = Writer(), []
     append = writer.append
