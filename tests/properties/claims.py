@@ -92,6 +92,8 @@ def no_later_prompt_speaks_of_discarded_steps(played: Played) -> None:
     kept = {
         word for folded in steps_of(played) if folded.fate != "discarded" for word in _words(str(folded.step.action))
     }
+    for given in played.all(VerdictGiven):  # repair_sees and feedback show a reason, whatever stands in it
+        kept |= _words(given.body.reason or "")
     gone_positions: set[str] = set()
     gone_words: set[str] = set()
     for event in played.events:
