@@ -166,16 +166,18 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     models = await describe(clients, labels.seed, prices)
     purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
     require_prices(models, purses)
-    first = started(environment, task, protocol, prompts or Prompts(), models, labels)
-    episode = new_episode_id()
-    writer = await asyncio.to_thread(store.create, episode, first, now_us())
-    recorder = Recorder(episode, writer, watch)
-    if watch is not None:
-        watch(episode, 0, first)
-    source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
-    driver = Driver(source, recorder, "live")
-    outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
-    await environment.close()
+    try:
+        first = started(environment, task, protocol, prompts or Prompts(), models, labels)
+        episode = new_episode_id()
+        writer = await asyncio.to_thread(store.create, episode, first, now_us())
+        recorder = Recorder(episode, writer, watch)
+        if watch is not None:
+            watch(episode, 0, first)
+        source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
+        driver = Driver(source, recorder, "live")
+        outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
+    finally:  # whatever became of it: an environment may hold a thread, a process, a connection
+        await environment.close()
     return Recorded(episode, task.id, labels.trial, outcome, recorder.totals, protocol.NAME)
 
 

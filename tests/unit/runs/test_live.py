@@ -7,6 +7,7 @@ import pytest
 
 from spectrace.core.events import EpisodeEnded, EpisodeStarted
 from spectrace.core.specagent import SpecAgent
+from spectrace.environments.functions import FunctionEnvironment, Task
 from spectrace.environments.shop import open_shop
 from spectrace.errors import ModelFailed
 from spectrace.models.scripted import ScriptedModel
@@ -90,6 +91,36 @@ async def test_cancelling_ends_the_log_as_interrupted():
 
     assert (events[-1].body.outcome, events[-1].body.reason) == ("interrupted", "cancelled")
     assert [event.seq for event in events] == list(range(len(events)))
+
+
+class Closing(FunctionEnvironment):
+    """Counts how often it is closed."""
+
+    closed = 0
+
+    async def close(self):
+        self.closed += 1
+        await super().close()
+
+
+def broken_model(request):
+    raise RuntimeError("a bug")
+
+
+async def silent_model(request):
+    await asyncio.sleep(3600)
+
+
+@pytest.mark.parametrize(("model", "error"), [(broken_model, RuntimeError), (silent_model, TimeoutError)])
+@in_loop
+async def test_what_the_environment_holds_is_released_whatever_becomes_of_the_episode(model, error):
+    environment = Closing.from_functions("nothing", [], "Do it.", reset=dict, tasks=[Task("t", "Do it.")])
+    clients = {"weak": ScriptedModel(model), "strong": ScriptedModel([])}
+    run = record(environment.tasks()[0], environment, clients, SpecAgent(), MemoryEventStore())
+    with pytest.raises(error):
+        await asyncio.wait_for(run, 0.05)
+
+    assert environment.closed == 1
 
 
 @in_loop
