@@ -4,6 +4,7 @@ Each segment is reviewed once and by itself; a verdict that cannot be read is `u
 """
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ async def decoded(client: ModelClient, model: ModelFacts, layout: str, segments:
         schema = json.dumps(reviewer.setup.verdict_schema(len(steps)))
         request = ModelRequest(review_messages(reviewer, history, steps), (), schema, _PARAMETERS)
         verdict = read_verdict(reviewer.setup, await client.generate(request), len(steps))
-        found.append(Judged(planted, None if isinstance(verdict, Unusable) else verdict.accepted))
+        found.append(_told(Judged(planted, None if isinstance(verdict, Unusable) else verdict.accepted), layout))
     return found
 
 
@@ -57,8 +58,16 @@ async def scored(client: ModelClient, model: ModelFacts, segments: Sequence[Plan
         scores = json.loads((await client.generate(request)).message.content)
         odds = tuple(float(yes) - float(no) for yes, no in zip(scores["yes"], scores["no"], strict=True))
         below = [number for number, one in enumerate(odds) if one < 0]
-        found.append(Judged(planted, below[0] if below else len(steps), odds))
+        found.append(_told(Judged(planted, below[0] if below else len(steps), odds), "scored"))
     return found
+
+
+def _told(judged: Judged, manner: str) -> Judged:
+    """Say on stderr how far it is: a review takes half a minute."""
+    one = judged.planted
+    line = f"{manner}: {one.task}, {one.kind}: {judged.accepted} of {len(one.steps)}"
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - progress
+    return judged
 
 
 def recall(judged: Iterable[Judged]) -> dict[str, tuple[int, int]]:
