@@ -162,12 +162,14 @@ def test_arguments_that_no_tool_can_take_are_told_to_the_model_and_kept_whole(ev
     assert replayed(event_store, episode).result == "same"
 
 
-def test_nan_as_an_argument_is_kept_and_refused_by_the_tool(event_store):
+def test_nan_as_an_argument_is_kept_as_written_and_asked_again(event_store):
     episode = record_steps(event_store, [put("NaN")]).episode
-    observed = observations(event_store, episode)[0]
+    said = bodies(event_store, episode, GenerateCompleted)[0].message.content
+    (unusable,) = bodies(event_store, episode, ReplyUnusable)
 
-    assert bodies(event_store, episode, ActRequested)[0].action == Call("put", '{"value": NaN}')
-    assert (observed.error, "NaN is not JSON" in observed.content) == (True, True)
+    assert '"value": NaN' in said
+    assert unusable.next == "asked_again"
+    assert [body.tool for body in bodies(event_store, episode, ActRequested)] == [None], "no JSON, no step"
     assert replayed(event_store, episode).result == "same"
 
 

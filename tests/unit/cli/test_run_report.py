@@ -21,7 +21,8 @@ def test_episodes_are_told_in_the_order_of_their_cells():
     assert [(one.task, one.trial) for one in told] == [(cell.task.id, cell.trial) for cell in CELLS[1:4]]
 
 
-def test_a_row_says_the_protocol_and_how_it_ended(capsys):
+def test_a_row_says_the_protocol_and_how_it_ended(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     run_report.show([ended(CELLS[0]), NotRecorded("t", 1, ModelFailed("server", "x"), "weak-only")])
     head, _, first, second = capsys.readouterr().out.splitlines()
 
