@@ -8,12 +8,13 @@ action at each step and equal ones are accepted. A verdict that cannot be read i
 
 import json
 import math
+import re
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 
 from spectrace.core import prompts as render
 from spectrace.core.commands import Asked, Protocol, tell
 from spectrace.core.events import ReplyUnusable
+from spectrace.core.foreign_json import Unreadable, members
 from spectrace.core.reading import Unusable
 from spectrace.core.roles import Desk, Question, act_instead, ask, ask_again, context
 from spectrace.core.sameness import same_action
@@ -21,6 +22,10 @@ from spectrace.core.setup import CATEGORIES
 from spectrace.core.types import Action, Completion, History, Message, Role, Scoring, Step, Verdict
 from spectrace.core.unwrapping import token_limit
 from spectrace.core.verdict_reading import read_verdict, shown_to_reviewer
+
+_DECIMAL = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,40})?(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
+_ROUNDED = 1e-3
+"""A log-probability is at most 0, but for the last digits of somebody's arithmetic."""
 
 
 def review(
@@ -96,14 +101,15 @@ def _scored(
     schema, scoring = json.dumps(desk.setup.rejection_schema()), Scoring(len(steps), rejected=accepted + 1)
     why = Question(question.model, question.role, f"{position}.x", question.messages, schema, scoring)
     asked = yield from ask(desk, why)
-    return replace(_rejected(desk, asked.completion, len(steps), accepted), probabilities=shown), asked.seq
+    limit = token_limit(question.model.parameters)
+    return replace(_rejected(desk, asked.completion, len(steps), accepted, limit), probabilities=shown), asked.seq
 
 
-def _rejected(desk: Desk, completion: Completion, drafted: int, accepted: int) -> Verdict:
+def _rejected(desk: Desk, completion: Completion, drafted: int, accepted: int, limit: int | None) -> Verdict:
     """Read what a scored rejection says; the rejection stands whatever became of its explanation."""
     content = completion.message.content
     whole = f'{{"verdict": "reject", "first_wrong": {accepted + 1}, {content.lstrip().removeprefix("{")}'
-    verdict = read_verdict(desk.setup, replace(completion, message=Message("assistant", whole)), drafted)
+    verdict = read_verdict(desk.setup, replace(completion, message=Message("assistant", whole)), drafted, limit=limit)
     if isinstance(verdict, Unusable):
         cause = f"the explanation of the scored rejection could not be read: {verdict.cause}"
         reason = "Scored below the threshold."
@@ -114,15 +120,28 @@ def _rejected(desk: Desk, completion: Completion, drafted: int, accepted: int) -
 def _probabilities(content: str, steps: int) -> list[float] | Unusable:
     """Return the probability of *yes* for each step: the sigmoid of the difference of the log-probabilities."""
     try:
-        scores = json.loads(content)
-        yes, no = ([Decimal(one) for one in scores[name]] for name in ("yes", "no"))
-        if not all(one.is_finite() for one in (*yes, *no)):
-            return Unusable("a score is no finite number")
-        if not len(yes) == len(no) == steps:
-            return Unusable(f"expected the scores of {steps} steps, found {len(yes)} yes and {len(no)} no")
-        return [_sigmoid(float(one - other)) for one, other in zip(yes, no, strict=True)]
-    except (ValueError, TypeError, KeyError, InvalidOperation) as error:
-        return Unusable(f"the scores cannot be read: {type(error).__name__}: {error}")
+        found = members(content, strict=True)
+        yes, no = _log_probabilities(found, "yes", steps), _log_probabilities(found, "no", steps)
+    except (ValueError, RecursionError) as error:
+        return Unusable(f"the scores cannot be read: {error}")
+    return [_sigmoid(one - other) for one, other in zip(yes, no, strict=True)]
+
+
+def _log_probabilities(found: dict[str, str], name: str, steps: int) -> list[float]:
+    """Return a member's log-probabilities; refuse whatever is not one decimal text for each step."""
+    texts = json.loads(found.get(name, "null"))
+    if not isinstance(texts, list) or len(texts) != steps:
+        raise Unreadable(f"{name} must be a list of {steps} decimal texts")
+    return [_log_probability(text, name) for text in texts]
+
+
+def _log_probability(text: object, name: str) -> float:
+    if not isinstance(text, str) or _DECIMAL.fullmatch(text) is None:
+        raise Unreadable(f"{name} holds {str(text)[:40]!r}, which is no decimal text")
+    value = float(text)
+    if not -math.inf < value <= _ROUNDED:
+        raise Unreadable(f"{name} holds {text[:40]}, which is no log-probability")
+    return value
 
 
 def _sigmoid(x: float) -> float:

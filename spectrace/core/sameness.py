@@ -16,14 +16,28 @@ def same_action(one: Action, other: Action) -> bool:
     return one == other
 
 
-def _canonical(arguments: str) -> str:
+class _Number(str):
+    """A number's own text: no precision is lost."""
+
+    __slots__ = ()
+
+
+def _canonical(arguments: str) -> object:
     try:
-        value = json.loads(arguments or "{}", parse_float=_number, parse_int=_number, parse_constant=_number)
-        return json.dumps(value, sort_keys=True, ensure_ascii=True)
+        value = json.loads(arguments or "{}", parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+        return _tagged(value)
     except (ValueError, RecursionError):
         return arguments
 
 
-def _number(text: str) -> dict[str, str]:
-    """Keep a number's own text: no precision is lost, and it equals no string."""
-    return {"\0number": text}
+def _tagged(value: object) -> object:
+    """Return a value of which equal ones are the same JSON: Python takes 1, 1.0 and True for one another."""
+    match value:
+        case dict():
+            return {name: _tagged(one) for name, one in value.items()}
+        case list():
+            return [_tagged(one) for one in value]
+        case _Number():
+            return ("number", str(value))
+        case _:
+            return (type(value).__name__, value)

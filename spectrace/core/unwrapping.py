@@ -11,8 +11,21 @@ from dataclasses import dataclass
 from spectrace.core.foreign_json import Unreadable
 from spectrace.core.types import Completion
 
-CUT_OFF = ("length", "max_tokens", "model_context_window_exceeded", "content_filter", "abort")
-"""Finish reasons that say that the model had more to write, in the words of the servers that we know."""
+ENDED = frozenset(
+    {
+        "complete",
+        "end_turn",
+        "eos",
+        "eos_token",
+        "function_call",
+        "stop",
+        "stop_sequence",
+        "tool_calls",
+        "tool_use",
+    }
+)
+"""Finish reasons that say that the model ended by itself, in any case of letters. Every other one does not: `length`,
+`refusal`, `content_filter`, `error`, `pause_turn`, and whatever a server may come to say."""
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict")
 
 BYTE_ORDER_MARK = "a byte order mark before it"
@@ -44,8 +57,9 @@ def refuse_cut_off(completion: Completion, limit: int | None) -> None:
 
     A server's word `stop` or `tool_calls` beside a reply of exactly the tokens that it may have is not believed.
     """
-    if completion.finish_reason in CUT_OFF:
-        raise Unreadable(f"the reply was cut off (finish reason {completion.finish_reason})")
+    reason = completion.finish_reason
+    if reason and reason.lower() not in ENDED:
+        raise Unreadable(f"the reply was cut off (finish reason {reason})")
     written = completion.usage.output
     if limit is not None and written is not None and written >= limit:
         raise Unreadable(f"the reply was cut off (it took all of the {limit} tokens that it may have)")

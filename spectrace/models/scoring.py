@@ -39,7 +39,9 @@ _SAMPLING = {
 _ROUTING = ("cache_salt", "extra_key", "lora_path", "priority")
 """Parameters that mean the same to both; a prompt under another cache_salt shares no prefix."""
 _LONGEST = 1024
-"""Tokens of a decoded rejection where no limit is given: under a schema a small model may write spaces for ever."""
+"""Tokens of a decoded rejection where no limit is given: under a schema a small model may write spaces for ever.
+
+One that takes them all ends with the finish reason `length`, and is not read."""
 _NEWLINE = "\n"
 
 
@@ -170,8 +172,8 @@ def scores(meta: Mapping[str, object], laid: Answers) -> str:
 
 def _pair(entry: object, laid: Answers, step: int) -> tuple[str, str]:
     listed = entry if isinstance(entry, list) else []
-    by_id = {item[1]: item[0] for item in listed if isinstance(item, list) and len(item) > 1}
-    yes, no = by_id.get(laid.yes), by_id.get(laid.no)
-    if not isinstance(yes, str | int) or not isinstance(no, str | int):
-        raise NotScorable(f"it gave no log-probability of both answers at step {step}")
-    return str(yes), str(no)
+    given = [item[:2] for item in listed if isinstance(item, list) and len(item) > 1]
+    yes, no = ([value for value, id_ in given if id_ == answer] for answer in (laid.yes, laid.no))
+    if len(yes) != 1 or len(no) != 1 or not all(isinstance(one, str | int) for one in (*yes, *no)):
+        raise NotScorable(f"it gave no single log-probability of both answers at step {step}")
+    return str(yes[0]), str(no[0])

@@ -1,6 +1,7 @@
 """The three manners of a review: decoded (in test_roles), exact and scored."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_a_scored_rejection_decodes_its_reason_and_replacement():
 
 def test_the_first_step_under_the_threshold_is_the_wrong_one():
     played = play(verdict="scored", threshold="0.9").says("weak", look()).observes().says("weak", change())
-    played.says("strong", scores(-0.5, 5.0))
+    played.says("strong", scores(-0.5, 0.0))
 
     assert played.command.request.scoring == Scoring(2, rejected=1)
 
@@ -112,12 +113,43 @@ def test_scores_that_cannot_be_read_accept_nothing(answer):
     assert played.acts == []
 
 
-@pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity"])
-def test_a_score_that_is_no_number_accepts_nothing(score):
+@pytest.mark.parametrize(
+    "score",
+    ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0.5", "5", True, 0, [0], {"3": 1}, "٣", " -0.1", "-0_1"],
+)
+def test_a_score_that_is_no_log_probability_accepts_nothing(score):
     played = play(verdict="scored").says("weak", change())
     played.says("strong", json.dumps({"yes": [score], "no": ["-1.0"]}))
 
-    assert played.told(VerdictGiven)[0].outcome == "unusable"
+    assert (played.told(VerdictGiven)[0].outcome, played.acts) == ("unusable", [])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"yes": ["-9"], "no": ["-0.1"], "yes": ["-0.1"]}',
+        '{"yes": "5", "no": "1"}',
+        '{"yes": ["-0.1"], "no": {"-1.0": 1}}',
+        "[" * 60_000,
+        '{"yes": ["-0.1"], "no": ["-1.0"]} {}',
+    ],
+)
+def test_scores_in_any_other_form_accept_nothing(answer):
+    played = play(verdict="scored").says("weak", change()).says("strong", answer)
+
+    assert (played.told(VerdictGiven)[0].outcome, played.acts) == ("unusable", [])
+
+
+def test_the_replacement_of_a_scored_rejection_that_was_cut_off_is_not_used():
+    desk = setup()
+    strong = replace(desk.models[1], parameters='{"max_tokens": 64}')
+    desk = replace(desk, models=(desk.models[0], strong))
+    played = Playbook(SpecAgent(verdict="scored").run(desk)).begins()
+    played.says("weak", change()).says("strong", scores(-3.0)).says("strong", json.dumps(WHY), tokens=64)
+
+    verdict = played.told(VerdictGiven)[0]
+    assert (verdict.outcome, verdict.replacement) == ("reject", None)
+    assert "cut off" in verdict.cause
 
 
 def test_separate_prompts_give_each_role_its_own_system_prompt():

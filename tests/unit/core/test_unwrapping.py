@@ -67,10 +67,29 @@ def test_a_fence_in_prose_is_the_only_thing_there_that_looks_like_code(text, ins
     assert fence_in_prose(text) == inside
 
 
-@pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter", "abort"])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "length",
+        "LENGTH",
+        "max_tokens",
+        "content_filter",
+        "abort",
+        "refusal",
+        "error",
+        "pause_turn",
+        "SAFETY",
+        "no word yet",
+    ],
+)
 def test_a_reply_that_its_server_calls_unfinished_is_cut_off(reason):
     with pytest.raises(Unreadable, match=f"cut off \\(finish reason {reason}\\)"):
         refuse_cut_off(Completion(Message("assistant", "{}"), finish_reason=reason), None)
+
+
+@pytest.mark.parametrize("reason", [None, "", "stop", "STOP", "end_turn", "tool_calls", "eos"])
+def test_a_reply_that_ended_by_itself_is_whole(reason):
+    refuse_cut_off(Completion(Message("assistant", "{}"), finish_reason=reason), None)
 
 
 def test_a_reply_of_every_token_that_it_may_have_is_cut_off_whatever_its_server_says():

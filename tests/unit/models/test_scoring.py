@@ -99,9 +99,14 @@ def test_scores_are_read_at_each_answer_in_the_servers_own_digits():
     [
         (None, "gives no input_token_ids_logprobs"),
         ([None] * 6, "of 6 positions, expected 7"),
-        ([None] * 7, "of both answers at step 1"),
-        ([None, [["-1.5", YES, None]], *[None] * 5], "of both answers at step 1"),
-        ([None, [["-1.5", YES, None], [None, NO, None]], *[None] * 5], "of both answers at step 1"),
+        ([None] * 7, "no single log-probability of both answers at step 1"),
+        ([None, [["-1.5", YES, None]], *[None] * 5], "no single log-probability of both answers at step 1"),
+        ([None, [["-5", YES], ["-0.01", YES], ["-1", NO]], *[None] * 5], "no single log-probability of both answers"),
+        ([None, [["-5", [1]], ["-1", NO]], *[None] * 5], "no single log-probability of both answers"),
+        (
+            [None, [["-1.5", YES, None], [None, NO, None]], *[None] * 5],
+            "no single log-probability of both answers at step 1",
+        ),
     ],
 )
 def test_an_answer_without_the_log_probabilities_is_refused(entries, why):
