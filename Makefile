@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: help demo table test quick check view bench test-packaging test-live readme schemas install clean
+.PHONY: help demo table test quick check view bench measure test-packaging test-live readme schemas install clean
 
 help: ## Show these targets.
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -42,6 +42,9 @@ view: $(VENV)/installed-demo ## Open the viewer on spectrace.db (or SPECTRACE_DB
 
 bench: $(VENV)/installed-all ## Measure beside other recorders, in one run: 15 minutes (QUICK=1: 3, without them).
 	$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick)
+
+measure: $(VENV)/installed-all ## Measure shared prompts, planted errors and scored verdicts on real models: about an hour.
+	PYTHONPATH=tests $(BIN)/python -m tests.live
 
 test-live: $(VENV)/installed-all ## Start a real SGLang server on this CPU and run against it: minutes, 3 GB.
 	$(BIN)/pytest -m live --timeout=1500 tests/live
