@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -52,12 +53,15 @@ class Recorder:
         self._writer = writer
         self._watch = watch
         self._next = 1
-        self._pending: list[Pending] = []
+        self._pending: deque[Pending] = deque()
+        """Written and not stored; a deque, because the loop adds to it while a thread takes from it."""
         self._flushing = threading.Lock()
         self._ending = threading.Lock()
         self._ended = False
         self._kept = 1
         """How many events the store has said that it holds."""
+        self._flushed = 1
+        """How many of them it has said to be on stable storage."""
         self._stopped: Exception | None = None
         """Why a batch was not stored: nothing may follow it, and every later call says this again."""
 
@@ -85,8 +89,9 @@ class Recorder:
 
         An unflushed commit that nobody is in the way of is made here and now: it takes a tenth of a millisecond, and
         a thread's two hand-overs would cost as much again, at times thirty times that. What waits, waits in a thread.
+        Another lane may have stored these events meanwhile, unflushed: what counts is what the store has said of them.
         """
-        if not self._pending or (not durable and self._flush_at_once()):
+        if (self._flushed if durable else self._kept) >= self._next or (not durable and self._flush_at_once()):
             return
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(threads(), partial(self._flush, durable=durable))
@@ -95,7 +100,7 @@ class Recorder:
         if not self._flushing.acquire(blocking=False):
             return False
         try:
-            return self._append(self._writer.append_at_once)
+            return self._append(self._writer.append_at_once, durable=False)
         finally:
             self._flushing.release()
 
@@ -107,14 +112,14 @@ class Recorder:
             return True
 
         with self._flushing:
-            self._append(append)
+            self._append(append, durable=durable)
 
-    def _append(self, append: Callable[[list[Pending]], bool]) -> bool:
+    def _append(self, append: Callable[[list[Pending]], bool], *, durable: bool) -> bool:
         """Append what is pending; keep it pending where `append` says that it did nothing."""
         if self._stopped is not None:
             raise self._stopped
-        batch, self._pending = self._pending, []
-        if not batch:
+        batch = [self._pending.popleft() for _ in range(len(self._pending))]
+        if not batch and (not durable or self._flushed == self._kept):
             return True
         try:
             done = append(batch)
@@ -124,11 +129,13 @@ class Recorder:
         except Exception as error:
             self._stopped = error
             raise
-        if done:
-            self._kept += len(batch)
-        else:
-            self._pending = batch + self._pending
-        return done
+        if not done:
+            self._pending.extendleft(reversed(batch))
+            return False
+        self._kept += len(batch)
+        if durable:
+            self._flushed = self._kept
+        return True
 
     def _stop(self, cause: StoreError) -> RecordingStopped:
         """Return the error of this append and of every later one: the cause, what is recorded, what to do."""

@@ -80,7 +80,10 @@ class EpisodeWriter(Protocol):
     """The one writer of an episode."""
 
     def append(self, events: Sequence[Pending], *, durable: bool) -> None:
-        """Commit the events, in order, in one transaction; raise Conflict if somebody else wrote this episode."""
+        """Commit the events, in order, in one transaction; raise Conflict if somebody else wrote this episode.
+
+        `durable` flushes what was appended before too, also where there is nothing new.
+        """
         ...
 
     def append_at_once(self, events: Sequence[Pending]) -> bool:

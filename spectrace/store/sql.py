@@ -87,6 +87,8 @@ class SqlWriter:
             self._failed = True
             self._store._append(self._number, self._chain, events, durable=durable)  # noqa: SLF001 - two halves of one class
             self._failed = False
+        elif durable and not self._chain.ended:  # an end was flushed itself; a flush is that of a commit, so commit
+            self._store._lease(self._number, self._store.now() + LEASE_US, durable=True)  # noqa: SLF001 - as above
 
     def renew(self) -> None:
         """Renew the writer's lease; once it let go, or the episode ended, there is none."""
@@ -319,8 +321,8 @@ class SqlEventStore:
             for seq, lane, type_, version, at, (effect, authority, outcome, tool), body, salt, link in rows
         ]
 
-    def _lease(self, number: int, until: int) -> None:
-        with self.database.writing(durable=False) as connection:
+    def _lease(self, number: int, until: int, *, durable: bool = False) -> None:
+        with self.database.writing(durable=durable) as connection:
             connection.exec_driver_sql(self._statements.renew, (until, number))
 
     def _writer_columns(self) -> dict[str, object]:

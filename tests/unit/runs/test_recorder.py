@@ -1,13 +1,17 @@
 """The recorder numbers and stamps; a cancelled await loses no batch and lets none overtake another."""
 
 import asyncio
+import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from spectrace.core.events import EvaluateRequested, ResetRequested
 from spectrace.core.types import Outcome
 from spectrace.errors import Conflict, RecordingStopped, SchemaViolation, StoreError
+from spectrace.runs import recorder as recorder_module
 from spectrace.runs.recorder import LogFull, Recorder, now_us
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
@@ -64,6 +68,40 @@ async def test_a_cancelled_settle_loses_nothing_and_the_end_comes_last():
     recorder.end(Outcome("interrupted", "cancelled"))
 
     assert writer.batches == [([1], False), ([2], True)]
+
+
+@in_loop
+async def test_a_durable_settle_that_another_lane_overtakes_flushes_all_the_same(monkeypatch):
+    with ThreadPoolExecutor(1) as busy:
+        monkeypatch.setitem(recorder_module._executors, os.getpid(), busy)
+        busy.submit(time.sleep, 0.05)
+        writer = Writer()
+        recorder = Recorder("e", writer)
+        recorder.write("0", EvaluateRequested())
+        durable = asyncio.create_task(recorder.settle(durable=True))
+        await asyncio.sleep(0)
+        recorder.write("1", EvaluateRequested())
+        await recorder.settle(durable=False)
+        await durable
+        await recorder.settle(durable=True)
+
+    assert writer.batches == [([1, 2], False), ([], True)]
+
+
+@in_loop
+async def test_a_settle_waits_for_another_lanes_that_has_taken_its_events():
+    writer = Writer()
+    writer.gate.clear()
+    recorder = Recorder("e", writer)
+    recorder.write("0", EvaluateRequested())
+    other = asyncio.create_task(recorder.settle(durable=False))
+    await asyncio.sleep(0.02)
+    threading.Timer(0.02, writer.gate.set).start()
+    await recorder.settle(durable=False)
+    stored = list(writer.batches)
+    await other
+
+    assert stored == [([1], False)]
 
 
 @in_loop

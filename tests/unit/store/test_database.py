@@ -41,6 +41,8 @@ APPENDS = """
     writer = open_store(sys.argv[1]).create("ep1", sample_episode(1)[0], EPOCH_US)
     for seq in range(1, 1 + int(sys.argv[2])):
         writer.append([Pending(seq, "", seq, ResetRequested(seed=seq))], durable=sys.argv[3] == "durable")
+        if sys.argv[3] == "flushed later":
+            writer.append([], durable=True)
 """
 
 
@@ -54,7 +56,7 @@ def flushes(path: Path, appends: int, kind: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace counts the flushes")
-@pytest.mark.parametrize(("kind", "each"), [("durable", 1), ("not", 0)])
+@pytest.mark.parametrize(("kind", "each"), [("durable", 1), ("not", 0), ("flushed later", 1)])
 def test_a_durable_append_flushes_once_and_another_never(path, kind, each):
     assert flushes(path, 30, kind) - flushes(path, 10, kind) == 20 * each
 

@@ -103,6 +103,18 @@ def test_a_reopened_episode_goes_on_with_its_chain_and_its_messages(store):
     assert (store.row("ep1").head, store.row("ep1").events) == (link, len(BODIES))
 
 
+@pytest.mark.parametrize("kind", ["sql", "memory"])
+def test_a_flush_of_what_was_appended_before_adds_nothing(store, kind):
+    written = store if kind == "sql" else MemoryEventStore()
+    writer = begun(written)
+    writer.append(reset(1), durable=False)
+    writer.append([], durable=True)
+    writer.append(reset(2), durable=False)
+    writer.close()
+
+    assert [event.seq for event in written.read("ep1")] == [0, 1, 2]
+
+
 def test_a_lease_that_ran_out_means_interrupted(store):
     writer = begun(store)
     later = SqlEventStore(store.database, now=lambda: store.now() + LEASE_US + 1_000_000)
