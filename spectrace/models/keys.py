@@ -37,6 +37,8 @@ _TODO = (
     'key_env = "NAME" or key_file = "PATH".'
 )
 _TLS_PORT = 443
+_KEY_LENGTH = 16
+"""So long a user name beside a password is scrubbed as well; shorter ones are words that other texts hold too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def endpoint(url: str, api_key: str | None = None) -> Endpoint:
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     authorization = _authorization(api_key, user, password)
     sent = [api_key, password, parts.password, *(value for name, value in query if _is_secret(name))]
+    if not password or len(user) >= _KEY_LENGTH:  # `https://KEY@host`, `https://KEY:x-oauth-basic@host`
+        sent += [user, parts.username]
     if authorization is not None:
         sent.append(authorization.partition(" ")[2])
     spellings = {spelling for text in sent if text for spelling in (text, json.dumps(text)[1:-1], quote(text, safe=""))}

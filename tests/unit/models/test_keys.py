@@ -140,6 +140,19 @@ def test_an_echoed_credential_is_scrubbed():
     assert split.scrub("no such key sk-1, hunter2") == "no such key [key], [key]"
 
 
+@pytest.mark.parametrize("user", ["ghp_x1", "ghp_x1:", "ghp%5Fx1", "ghp_x1_longer_than_words:x-oauth-basic"])
+def test_a_key_in_the_place_of_a_user_name_is_scrubbed(user):
+    said = f"no such user {user.partition(':')[0]}, ghp_x1"
+    scrubbed = endpoint(f"https://{user}@box/v1").scrub(said)
+
+    assert scrubbed.startswith("no such user [key], ")
+    assert user.partition(":")[0] not in scrubbed
+
+
+def test_a_short_user_name_beside_a_password_is_a_word_like_any_other():
+    assert endpoint("http://ann:hunter2@box/v1").scrub("planned for ann, hunter2") == "planned for ann, [key]"
+
+
 @pytest.mark.parametrize("url", ["", "box:8000", "ftp://box/", "http://", "http://box:port/", "http://[::1"])
 def test_a_url_that_is_none_is_refused(url):
     with pytest.raises(UsageError, match="http://HOST"):
