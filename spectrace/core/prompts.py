@@ -170,6 +170,8 @@ class Prompts:
             wanted = int if known[name] is int else str
             if not isinstance(value, wanted) or isinstance(value, bool):
                 raise UsageError(f"prompts: {name} must be {wanted.__name__}, found {type(value).__name__}.")
+            if isinstance(value, int) and value < 1:
+                raise UsageError(f"prompts: {name} must be at least 1, found {value}.")
             if isinstance(value, str) and not Template(value).is_valid():
                 raise UsageError(f"prompts: {name} holds a stray '$'; write '$$' for a dollar sign.")
         return cls(**values)
@@ -198,13 +200,13 @@ def written(action: Action) -> str:
 
 def shown(prompts: Prompts, text: str) -> str:
     """Return an observation as the models are shown it: whole, or cut in the middle and visibly marked."""
-    limit = prompts.observation_limit
+    limit = max(prompts.observation_limit, 0)
     if len(text) <= limit:
         return text
     head = limit * 2 // 3
     tail = limit - head
     mark = fill(prompts.cut, hidden=len(text) - limit, length=len(text))
-    return f"{text[:head]}\n{mark}\n{text[-tail:]}"
+    return f"{text[:head]}\n{mark}\n{text[len(text) - tail :]}"
 
 
 def system_message(  # noqa: PLR0913 - what a system prompt is made of

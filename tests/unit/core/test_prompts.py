@@ -28,6 +28,8 @@ def test_the_value_survives_its_json():
         ('{"reviw": "x"}', "no template is named 'reviw'"),
         ('{"review": 3}', "review must be str"),
         ('{"observation_limit": "3"}', "observation_limit must be int"),
+        ('{"observation_limit": 0}', "observation_limit must be at least 1, found 0"),
+        ('{"reason_limit": -3}', "reason_limit must be at least 1, found -3"),
         ('{"review": "costs $ 5"}', "stray"),
         ("[]", "expected a JSON object"),
         ("not json", "not JSON"),
@@ -65,6 +67,16 @@ def test_a_long_observation_is_shown_cut_and_says_so():
 
     assert cut.startswith("a" * 20 + "\n[cut: 70 of 100 characters not shown]\n")
     assert cut.endswith("b" * 10)
+
+
+@pytest.mark.parametrize(
+    ("limit", "whole"), [(1, "[cut: 5 of 6 characters not shown]\nf"), (0, "6 of 6"), (-3, "6 of 6")]
+)
+def test_no_limit_however_small_shows_more_than_it_allows(limit, whole):
+    cut = shown(Prompts(observation_limit=limit), "abcdef")
+
+    assert whole in cut
+    assert "e" not in cut.split("\n")[2]
 
 
 def test_strong_roles_share_everything_up_to_the_question():
