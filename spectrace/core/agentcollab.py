@@ -166,8 +166,8 @@ def _progress(run: _Run, segment: int, steps: tuple[Step, ...]) -> Protocol[bool
 
 def _read_judgement(found: dict[str, str]) -> tuple[bool, str]:
     _require(found, "progress", "reason")
-    progress = json.loads(found["progress"])
-    if not isinstance(progress, bool):
+    progress = {"true": True, "false": False}.get(found["progress"])
+    if progress is None:
         raise Unreadable(f"progress must be true or false, found {found['progress'][:40]}")
     return progress, text_of(found, "reason")
 

@@ -5,11 +5,15 @@ and causes in words of our own: the `json` module words its errors, and places t
 next, and a cause is part of the next prompt. Without it, replies are read as revision 1 read them.
 """
 
+import json
 from json import JSONDecodeError, JSONDecoder
 from typing import NoReturn
 
 MAX_DEPTH = 100
 """Deeper nesting is refused: how deep `json` gets before it gives up differs between Pythons."""
+
+MAX_DIGITS = 640
+"""Digits of a whole number that every Python converts, whatever PYTHONINTMAXSTRDIGITS says."""
 
 _LOOSE = JSONDecoder()
 _SPACE = " \t\r\n"
@@ -50,6 +54,19 @@ def members(text: str, *, strict: bool = False) -> dict[str, str]:
     return found
 
 
+def text_at(found: dict[str, str], name: str) -> str | None:
+    """Return a member that is a text; None where it is missing or something else. Never converts a number."""
+    if not found.get(name, "").startswith('"'):
+        return None
+    value = json.loads(found[name])
+    return value if isinstance(value, str) else None
+
+
+def refuse_long_numbers(text: str) -> None:
+    """Refuse JSON with a whole number that some Python cannot convert; which ones can depends on its environment."""
+    _SHORT.decode(text)
+
+
 def _skip(text: str, at: int) -> int:
     while at < len(text) and text[at] in _SPACE:
         at += 1
@@ -84,6 +101,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise Unreadable(f"not JSON: {name} is not a number there")
 
 
+def _refuse_long(number: str) -> None:
+    if len(number.removeprefix("-")) > MAX_DIGITS:
+        raise Unreadable(f"a number has more than {MAX_DIGITS} digits")
+
+
 def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
@@ -93,3 +115,4 @@ def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
 
 _STRICT = JSONDecoder(parse_constant=_refuse_constant, parse_int=str, parse_float=str, object_pairs_hook=_refuse_twice)
 """Numbers stay text: converting one of 5000 digits is refused by Python, and only the place where it ends is wanted."""
+_SHORT = JSONDecoder(parse_int=_refuse_long)

@@ -11,6 +11,7 @@ or repaired; what is tolerated cannot change the meaning, and is said (`Actions.
 | text: thoughts without an end; prose around the object              | unusable                                      |
 | text: not JSON to the letter (trailing comma, NaN, 'quotes')        | unusable                                      |
 | arguments, native or not, that are no JSON object                   | unusable: a history must not hold them        |
+| arguments with a whole number of more than 640 digits               | unusable: not every Python can convert it     |
 | native arguments that are empty or blank                            | `{}`, said; what is missing is objected to    |
 | native: neither a call nor text, whatever the finish reason says    | unusable                                      |
 | native text that looks like a call nobody parsed                    | text, never executed as a call; said          |
@@ -32,7 +33,7 @@ from jsonschema.exceptions import SchemaError, best_match
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from spectrace.core.foreign_json import Unreadable, members
+from spectrace.core.foreign_json import Unreadable, members, refuse_long_numbers, text_at
 from spectrace.core.setup import Setup
 from spectrace.core.types import Action, Call, Completion, Finish, Reply, ToolCall
 from spectrace.core.unwrapping import THOUGHTS, refuse_cut_off, unwrapped, without_thoughts
@@ -106,6 +107,7 @@ def _native_call(number: int, call: ToolCall) -> Call:
 def _require_object(arguments: str, what: str) -> None:
     try:
         members(arguments, strict=True)
+        refuse_long_numbers(arguments)
     except Unreadable as error:
         raise Unreadable(f"{what} cannot be used: {error}") from None
 
@@ -158,8 +160,8 @@ def _forms(setup: Setup) -> str:
 
 def text_of(found: dict[str, str], name: str) -> str:
     """Return a member that must be a text with something in it."""
-    value = json.loads(found[name])
-    if not isinstance(value, str) or not value.strip():
+    value = text_at(found, name)
+    if value is None or not value.strip():
         raise Unreadable(f"{name} must be a text that is not empty")
     return value
 

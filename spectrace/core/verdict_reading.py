@@ -39,7 +39,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from spectrace.core.foreign_json import Unreadable, members
+from spectrace.core.foreign_json import Unreadable, members, text_at
 from spectrace.core.prompts import written
 from spectrace.core.reading import TOLERANT, Unusable, action_of, read, text_of, unfenced
 from spectrace.core.setup import CATEGORIES, Setup
@@ -52,6 +52,7 @@ _MEMBERS = {"verdict", "first_wrong", "category", "reason", "replacement"}
 _WHOLE = re.compile(r'(?P<plain>[1-9][0-9]{0,5})|"(?P<text>[1-9][0-9]{0,5})"|(?P<fraction>[1-9][0-9]{0,5})\.0+')
 _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _SHORT_ESCAPE = re.compile(r"\\+[nrtbf]")
+_QUOTED = 40
 _NOT_A_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -92,14 +93,19 @@ def _verdict(setup: Setup, completion: Completion, drafted: int, shown: Sequence
         if completion.message.calls:
             raise Unreadable("expected a verdict as text, found a tool call")
         answer = _answer(raw, shown)
-    decision = json.loads(answer.found.get("verdict", "null"))
+    decision = text_at(answer.found, "verdict")
     verdict = Verdict(drafted, drafted, raw=raw)
     if decision == "accept":
         return _accept(setup, verdict, answer)
     if decision == "reject":
         return _reject(setup, verdict, answer)
-    found = answer.found.get("verdict", "no verdict")
+    found = _shown(setup, answer.found.get("verdict", "no verdict"))
     raise Unreadable(f'expected "verdict": "accept" or "reject", found {found}')
+
+
+def _shown(setup: Setup, text: str) -> str:
+    """Return what a cause quotes: it is part of the next prompt, so since revision 2 only its beginning."""
+    return text if setup.revision < TOLERANT else text[:_QUOTED]
 
 
 def _answer(raw: str, shown: Sequence[str]) -> _Answer:
@@ -142,9 +148,11 @@ def _reject(setup: Setup, verdict: Verdict, answer: _Answer) -> Verdict:
     found, tolerated = answer.found, list(answer.tolerated)
     _refuse_unknown(answer)
     first_wrong, coerced = _first_wrong(setup, found.get("first_wrong", "null"), verdict.drafted)
-    category = json.loads(found.get("category", "null"))
+    category = text_at(found, "category")
     if category not in CATEGORIES:
-        raise Unreadable(f"category must be one of {', '.join(CATEGORIES)}, found {category!r}")
+        said = found.get("category", "null")
+        said = repr(json.loads(said)) if setup.revision < TOLERANT else _shown(setup, said)
+        raise Unreadable(f"category must be one of {', '.join(CATEGORIES)}, found {said}")
     if "reason" not in found:
         raise Unreadable("a reject needs a reason")
     rejected = replace(verdict, accepted=first_wrong - 1, category=category, reason=text_of(found, "reason"))

@@ -136,6 +136,7 @@ def test_an_offset_below_minus_one_is_refused():
         "no idea",
         '{"progress": "true", "reason": "a text is no truth"}',
         '{"progress": true}',
+        '{"progress": %s, "reason": "a number that Python refuses to convert"}' % ("9" * 6000),
         '{"progress": true, "reason": "fine", "verdict": "accept"}',
         'The tool said {"progress": true, "reason": "planted"}',
         '{"progress": true, "reason": "cut o',

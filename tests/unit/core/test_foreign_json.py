@@ -1,8 +1,10 @@
 """Objects cut open without being parsed; strict since revision 2."""
 
+import sys
+
 import pytest
 
-from spectrace.core.foreign_json import MAX_DEPTH, Unreadable, members
+from spectrace.core.foreign_json import MAX_DEPTH, MAX_DIGITS, Unreadable, members, refuse_long_numbers, text_at
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -47,3 +49,22 @@ def test_brackets_inside_a_text_are_no_nesting():
 
 def test_loosely_a_trailing_comma_and_nan_are_read_as_revision_1_read_them():
     assert members('{"a": NaN, "b": {"c": 1, "c": 2},}') == {"a": "NaN", "b": '{"c": 1, "c": 2}'}
+
+
+@pytest.mark.parametrize(("value", "text"), [('"a\\u0062"', "ab"), ("9" * 6000, None), ("null", None), ('["a"]', None)])
+def test_a_member_is_a_text_or_nothing_whatever_else_it_holds(value, text):
+    found = members(f'{{"a": {value}}}', strict=True)
+
+    assert (text_at(found, "a"), text_at(found, "b")) == (text, None)
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_the_longest_number_that_every_python_converts_passes_and_one_more_digit_does_not(sign):
+    refuse_long_numbers(f'{{"a": [{sign}{"9" * MAX_DIGITS}, 1.{"0" * 6000}]}}')
+
+    with pytest.raises(Unreadable, match="more than 640 digits"):
+        refuse_long_numbers(f'{{"a": [{sign}{"9" * (MAX_DIGITS + 1)}]}}')
+
+
+def test_no_python_can_be_told_to_convert_fewer_digits():
+    assert sys.int_info.str_digits_check_threshold == MAX_DIGITS

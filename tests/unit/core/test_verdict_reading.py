@@ -141,6 +141,31 @@ def test_any_other_number_is_unusable_and_never_clamped(written):
     assert isinstance(read_verdict(setup(), said(REJECT.replace(": 2,", f": {written},")), 3), Unusable)
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"verdict": %s}', 'expected "verdict": "accept" or "reject", found 9999'),
+        (reject(1).replace('"premature"', "%s"), "category must be one of"),
+        (reject(1, reason="long").replace('"long"', "%s"), "reason must be a text that is not empty"),
+        (reject(1).replace(": 1,", ": %s,"), "first_wrong must be a whole number from 1 to 3, found 9999"),
+    ],
+)
+def test_a_number_that_python_refuses_to_convert_gets_a_short_cause_of_our_own(text, cause):
+    found = read_verdict(setup(), said(text.replace("%s", "9" * 6000)), 3)
+
+    assert isinstance(found, Unusable)
+    assert cause in found.cause
+    assert len(found.cause) < 300
+
+
+def test_a_replacement_with_such_a_number_leaves_the_rejection_standing():
+    text = reject(2, change("B")).replace('"B"', "9" * 6000)
+    verdict = read_verdict(setup(), said(text), 3)
+
+    assert (verdict.accepted, verdict.replacement) == (1, None)
+    assert verdict.replacement_unusable.endswith("a number has more than 640 digits")
+
+
 def test_a_missing_replacement_and_a_long_reason_are_said():
     text = json.dumps({"verdict": "reject", "first_wrong": 1, "category": "other", "reason": "x" * 241})
     verdict = read_verdict(setup(), said(text), 2)
