@@ -9,7 +9,7 @@ import json
 import platform
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -27,12 +27,13 @@ from spectrace.environments.environment import Environment
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
 from spectrace.runs.purse import Purse, require_prices
-from spectrace.runs.recorder import LogFull, Recorder, Watcher, now_us
+from spectrace.runs.recorder import LogFull, Recorder, Watcher, now_us, threads
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EpisodeWriter, EventStore
 from spectrace.store.process import operator
 
 _RENEW_EVERY_S = 10.0
+_CANCELLED = Outcome("interrupted", "cancelled")
 
 Prices = Mapping[str, Sequence[Price]]
 """`provider:name` -> the user's own prices of it."""
@@ -163,22 +164,35 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     a model does not answer at all; after that every failure is in the log and in the outcome.
     """
     labels = labels or Labels()
-    models = await describe(clients, labels.seed, prices)
-    purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
-    require_prices(models, purses)
     try:
+        models = await describe(clients, labels.seed, prices)
+        purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
+        require_prices(models, purses)
         first = started(environment, task, protocol, prompts or Prompts(), models, labels)
-        episode = new_episode_id()
-        writer = await asyncio.to_thread(store.create, episode, first, now_us())
-        recorder = Recorder(episode, writer, watch)
-        if watch is not None:
-            watch(episode, 0, first)
         source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
-        driver = Driver(source, recorder, "live")
-        outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
+        going = protocol.run(setup_of(first))
+        recorder, writer = await begin(store, new_episode_id(), first, watch)
+        if watch is not None:
+            watch(recorder.episode, 0, first)
+        outcome = await run_recorded(Driver(source, recorder, "live"), going, recorder, writer)
     finally:  # whatever became of it: an environment may hold a thread, a process, a connection
         await environment.close()
-    return Recorded(episode, task.id, labels.trial, outcome, recorder.totals, protocol.NAME)
+    return Recorded(recorder.episode, task.id, labels.trial, outcome, recorder.totals, protocol.NAME)
+
+
+async def begin(
+    store: EventStore, episode: str, first: EpisodeStarted, watch: Watcher | None
+) -> tuple[Recorder, EpisodeWriter]:
+    """Create the episode. Who is cancelled meanwhile cannot take it back, and ends it as interrupted."""
+    creating = threads().submit(store.create, episode, first, now_us())
+    try:
+        writer = await asyncio.wrap_future(creating)
+    except asyncio.CancelledError:
+        if not creating.cancel() and creating.exception() is None:  # waits for it, as an end does
+            with closing(creating.result()) as unused:
+                Recorder(episode, unused).end(_CANCELLED)
+        raise
+    return Recorder(episode, writer, watch), writer
 
 
 async def run_recorded(
@@ -190,7 +204,7 @@ async def run_recorded(
         outcome = await _outcome(driver, protocol)
         await asyncio.to_thread(recorder.end, outcome)
     except asyncio.CancelledError:
-        recorder.end(Outcome("interrupted", "cancelled"))
+        recorder.end(_CANCELLED)
         raise
     except Exception as error:
         recorder.end(Outcome("failed", f"error_{type(error).__name__}"))

@@ -4,7 +4,6 @@ A pass over one episode is a child episode of its own, in a named run; nothing r
 compared by what they decide; agreement is not accuracy.
 """
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +18,8 @@ from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
-from spectrace.runs.live import describe, new_episode_id, run_recorded, versions
-from spectrace.runs.recorder import Recorder, Watcher, now_us
+from spectrace.runs.live import begin, describe, new_episode_id, run_recorded, versions
+from spectrace.runs.recorder import Watcher
 from spectrace.runs.sources import ModelSource
 from spectrace.store.event_store import EventStore
 from spectrace.store.process import operator
@@ -65,8 +64,6 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
         return [], Outcome("completed", "nothing_to_review")
     (facts,) = await describe({"strong": verifier}, None)
     first = _started(episode, facts, run, prompts, only_rejected=only_rejected)
-    child = new_episode_id()
-    writer = await asyncio.to_thread(store.create, child, first, now_us())
     verdicts: dict[int, Verdict] = {}
 
     def collect(name: str, seq: int, body: object) -> None:
@@ -75,10 +72,11 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
         if watch is not None:
             watch(name, seq, body)  # type: ignore[arg-type]
 
-    recorder = Recorder(child, writer, collect)
+    again = rereview(desk_of(first), reviews)
+    recorder, writer = await begin(store, new_episode_id(), first, collect)
     driver = Driver(ModelSource({"strong": verifier}), recorder, "live")
-    outcome = await run_recorded(driver, rereview(desk_of(first), reviews), recorder, writer)
-    return compare_reviews(run, episode.id, child, reviews, verdicts), outcome
+    outcome = await run_recorded(driver, again, recorder, writer)
+    return compare_reviews(run, episode.id, recorder.episode, reviews, verdicts), outcome
 
 
 def compare_reviews(

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -9,7 +12,7 @@ from spectrace.core.events import EpisodeEnded, EpisodeStarted
 from spectrace.core.specagent import SpecAgent
 from spectrace.environments.functions import FunctionEnvironment, Task
 from spectrace.environments.shop import open_shop
-from spectrace.errors import ModelFailed
+from spectrace.errors import EpisodeNotFound, ModelFailed, StoreError
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import Labels, new_episode_id, options_of, record
 from spectrace.store.memory import MemoryEventStore
@@ -93,6 +96,66 @@ async def test_cancelling_ends_the_log_as_interrupted():
     assert [event.seq for event in events] == list(range(len(events)))
 
 
+class SlowlyBegun(MemoryEventStore):
+    """Holds each creation until it is let go; `begun` are the episodes that it was asked for."""
+
+    def __init__(self, error=None):
+        super().__init__()
+        self.asked, self.gate, self.begun, self.error = threading.Event(), threading.Event(), [], error
+
+    def create(self, episode, started, at):
+        self.begun.append(episode)
+        self.asked.set()
+        self.gate.wait(5)
+        if self.error is not None:
+            raise self.error
+        return super().create(episode, started, at)
+
+
+async def cancelled_while_begun(store):
+    run = asyncio.create_task(record_shop(store))
+    await asyncio.to_thread(store.asked.wait, 5)
+    run.cancel()
+    threading.Timer(0.02, store.gate.set).start()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+@in_loop
+async def test_cancelled_while_it_is_created_an_episode_ends_as_interrupted():
+    store = SlowlyBegun()
+    await cancelled_while_begun(store)
+    (episode,) = store.begun
+    started, ended = (event.body for event in store.read(episode))
+
+    assert isinstance(started, EpisodeStarted)
+    assert (ended.outcome, ended.reason, store.row(episode).state) == ("interrupted", "cancelled", "ended")
+
+
+@in_loop
+async def test_cancelled_while_it_cannot_be_created_an_episode_is_cancelled_and_not_there():
+    store = SlowlyBegun(StoreError("the disk is full"))
+    await cancelled_while_begun(store)
+
+    with pytest.raises(EpisodeNotFound):
+        store.row(store.begun[0])
+
+
+@in_loop
+async def test_cancelled_before_a_thread_creates_it_an_episode_is_never_created(monkeypatch):
+    store = SlowlyBegun()
+    with ThreadPoolExecutor(1) as busy:
+        monkeypatch.setattr("spectrace.runs.live.threads", lambda: busy)
+        busy.submit(time.sleep, 0.1)
+        run = asyncio.create_task(record_shop(store))
+        await asyncio.sleep(0.05)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    assert store.begun == []
+
+
 class Closing(FunctionEnvironment):
     """Counts how often it is closed."""
 
@@ -119,6 +182,21 @@ async def test_what_the_environment_holds_is_released_whatever_becomes_of_the_ep
     run = record(environment.tasks()[0], environment, clients, SpecAgent(), MemoryEventStore())
     with pytest.raises(error):
         await asyncio.wait_for(run, 0.05)
+
+    assert environment.closed == 1
+
+
+class Absent(ScriptedModel):
+    async def facts(self):
+        raise ModelFailed("unreachable", "nothing answers")
+
+
+@in_loop
+async def test_what_the_environment_holds_is_released_also_where_nothing_was_recorded():
+    environment = Closing.from_functions("nothing", [], "Do it.", reset=dict, tasks=[Task("t", "Do it.")])
+    clients = {"weak": Absent([]), "strong": ScriptedModel([])}
+    with pytest.raises(ModelFailed):
+        await record(environment.tasks()[0], environment, clients, SpecAgent(), MemoryEventStore())
 
     assert environment.closed == 1
 
