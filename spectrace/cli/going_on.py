@@ -13,6 +13,7 @@ from decimal import Decimal
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import kind_of
 from spectrace.audit.queries import Reader
+from spectrace.config import BUILTIN_ENVIRONMENTS
 from spectrace.core.digest import text_digest
 from spectrace.core.endings import infrastructure
 from spectrace.core.events import EpisodeStarted, GenerateCompleted, GenerateRequested
@@ -103,8 +104,8 @@ def go_on(store: SqlEventStore, name: str, wanted: Spec) -> Before:
         started = reader.first(episode).body
         if isinstance(started, EpisodeStarted) and protocol in wanted.options:
             differ += _option_differences(protocol, json.loads(started.options), wanted.options[protocol])
-        if isinstance(started, EpisodeStarted) and started.environment.name != wanted.env:
-            differ.append(f"env {started.environment.name}, now {wanted.env}")
+        if known is None and isinstance(started, EpisodeStarted):
+            differ += _another_environment(started.environment.name, wanted.env)
     if differ:
         raise UsageError(
             f"run {name!r} was begun with another {'; another '.join(dict.fromkeys(differ))}. "
@@ -140,6 +141,14 @@ def _results(recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:
         if one.status == "running" or not infrastructure(one.status, one.end_reason):
             found.setdefault((one.task, one.trial, one.protocol), one)
     return found
+
+
+def _another_environment(own: str, given: str) -> list[str]:
+    """Compare an environment's own name, all that a recording tells of it, with the one given on the command line.
+
+    Only our own go by the same name in both; one named as MODULE:ATTRIBUTE calls itself what it likes.
+    """
+    return [f"env {own}, now {given}"] if own != given and {own, given} & set(BUILTIN_ENVIRONMENTS) else []
 
 
 def _differences(begun: Mapping[str, object], wanted: Spec) -> list[str]:

@@ -86,6 +86,22 @@ def test_another_spec_is_refused_with_what_differs(store, changes, words):
         going_on.go_on(store, "n", spec(**changes))
 
 
+@pytest.mark.parametrize("name", ["desk:env", "another.desk:open_it"])
+def test_an_environment_of_ones_own_may_call_itself_what_it_likes(store, name):
+    going_on.go_on(store, "n", spec(env=name))
+    recorded(store, labels=Labels(run="n"))  # on one that calls itself shop
+
+    assert len(going_on.go_on(store, "n", spec(env=name)).results) == 1
+
+
+@pytest.mark.parametrize("given", ["tau2:mock", "desk:env"])
+def test_a_run_without_a_spec_is_held_to_the_name_of_its_environment_if_it_is_ours(store, given):
+    recorded(store, labels=Labels(run="n"))
+
+    with pytest.raises(UsageError, match=f"another env shop, now {given}"):
+        going_on.go_on(store, "n", spec(env=given))
+
+
 def test_options_are_held_against_what_was_recorded_even_of_a_protocol_added_later(store):
     going_on.go_on(store, "n", spec())
     recorded(store, weak=[FIND, READ, DONE], protocol=WeakOnly(), labels=Labels(run="n"))

@@ -160,6 +160,13 @@ def test_a_grade_that_is_given_is_no_failure(line, graded):
     assert (item["reward"], item["error"]) == ("1.0", None)
 
 
+def test_a_named_run_on_ones_own_environment_goes_on(line, graded):
+    line.items(*graded, "--task", "fine", "--name", "n")
+    (item,) = line.items(*graded, "--task", "fine", "--name", "n")
+
+    assert item["earlier"] is True
+
+
 def test_an_episode_that_fails_says_of_what(line, tmp_path):
     weak = script(tmp_path / "weak.json", [{"error": {"kind": "server", "message": "the server is down"}}])
     options = ["run", "--env", "shop", "--task", "cancel-own", "--protocol", "weak-only", "--weak", weak]
