@@ -1,19 +1,21 @@
 """What a failed HTTP attempt means: the kind of ModelFailed, the words for the user, and whether to try again.
 
 The kinds are listed in `errors.ModelFailed`. Trouble of the provider (unreachable, busy, server, timeout) may pass by
-itself and stops a batch when it does not; the others are about this call alone and would come again.
+itself and stops a batch when it does not; so does a refusal of who asks (401, 402, 403) or whom (404, a redirect).
+The others are about this call alone and would come again.
 """
 
 import openai
 
 from spectrace.models import chat
-from spectrace.models.keys import Endpoint
+from spectrace.models.keys import Endpoint, default_variable
 
 _AGAIN = frozenset({408, 409, 429})
 _REDIRECT = range(300, 400)
 _CLIENT = range(400, 500)
 _TOO_MANY = 429
 _TOO_SLOW = 408
+_PAY = 402
 _LONGEST = 500
 
 
@@ -115,15 +117,22 @@ def _status(error: openai.APIStatusError, model: str, to: Endpoint) -> Failure:
     if chat.says_context(words):
         return Failure("context", said, status=status)
     if status in {401, 403}:
-        said += (
-            " The key that was sent is not accepted: see key_env or key_file of this model in spectrace.toml."
-            if to.authorization is not None
-            else " No key was sent: name one with key_env or key_file of this model in spectrace.toml."
-        )
+        said += f" {_key_words(to)}"
+    elif status == _PAY:
+        said += " The account of this key has no credit left: top it up, or name another key."
     elif status == _TOO_MANY:
         said += " It is asked too often: wait, or lower --concurrency."
     kind = {_TOO_MANY: "busy", _TOO_SLOW: "timeout"}.get(status, "refused")
     return Failure(kind, said, again=status in _AGAIN, wait_s=_retry_after(error), status=status)
+
+
+def _key_words(to: Endpoint) -> str:
+    variable = default_variable(to.url)
+    if to.authorization is None:
+        own = "" if variable is None else f"set {variable}, or "
+        return f"No key was sent: {own}name one with key_env or key_file of this model in spectrace.toml."
+    own = "" if variable is None else f", or {variable} where it names none"
+    return f"The key that was sent is not accepted: see key_env or key_file of this model in spectrace.toml{own}."
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:

@@ -105,6 +105,11 @@ def is_own_host(provider: str, url: str) -> bool:
     return parts.scheme == "https" and parts.hostname == DEFAULT_KEYS[provider][0] and parts.port in {None, _TLS_PORT}
 
 
+def default_variable(url: str) -> str | None:
+    """Return the environment variable whose key goes to this URL where a model names none; None: no key does."""
+    return next((name for provider, (_, name) in DEFAULT_KEYS.items() if is_own_host(provider, url)), None)
+
+
 def key_for(model: str, provider: str, url: str, table: Mapping[str, object], environ: Mapping[str, str]) -> str | None:
     """Return the key for a model: the one its table names, else the provider's default on its own host, else None."""
     refuse_literal_keys(f"Model {model!r}", table)

@@ -58,3 +58,19 @@ def test_trouble_of_the_provider_is_told_by_its_kind():
 
     assert {failure.kind for failure in (broken, words, slow)} <= ModelFailed.PROVIDER_TROUBLE
     assert invalid.kind not in ModelFailed.PROVIDER_TROUBLE
+
+
+@pytest.mark.parametrize(
+    ("key", "url", "todo"),
+    [
+        (None, "https://api.openai.com/v1", "No key was sent: set OPENAI_API_KEY, or name one with key_env"),
+        ("sk-1", "https://api.openai.com/v1", "in spectrace.toml, or OPENAI_API_KEY where it names none."),
+        (None, "http://box/v1", "No key was sent: name one with key_env or key_file of this model"),
+    ],
+)
+def test_a_key_that_is_not_accepted_is_named_by_its_variable_where_it_has_one(key, url, todo):
+    response = _HTTP.Response(401, text="No.", request=_HTTP.Request("GET", url))
+
+    failure = failure_of(openai.APIStatusError("x", response=response, body=None), "m", endpoint(url, key))
+
+    assert todo in failure.message

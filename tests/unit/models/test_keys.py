@@ -1,7 +1,7 @@
 import pytest
 
 from spectrace.errors import UsageError
-from spectrace.models.keys import endpoint, is_loopback, is_own_host, key_for, refuse_literal_keys
+from spectrace.models.keys import default_variable, endpoint, is_loopback, is_own_host, key_for, refuse_literal_keys
 
 OWN = "https://api.openai.com/v1"
 SET = {"OPENAI_API_KEY": "sk-default", "MINE": " sk-mine\n"}
@@ -169,6 +169,14 @@ def test_a_refused_url_is_shown_without_its_credentials():
 
 def test_an_ipv6_host_keeps_its_brackets():
     assert endpoint("http://[::1]:80/v1").url == "http://[::1]:80/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "variable"),
+    [(OWN, "OPENAI_API_KEY"), ("https://api.anthropic.com", "ANTHROPIC_API_KEY"), ("https://box/v1", None)],
+)
+def test_the_variable_of_a_providers_own_host_is_known_by_the_url(url, variable):
+    assert default_variable(url) == variable
 
 
 def test_the_own_host_may_be_written_in_capitals():

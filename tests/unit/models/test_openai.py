@@ -162,7 +162,7 @@ def test_a_key_that_the_server_repeats_is_scrubbed_from_the_error(server):
 
     error = failure(client_for(server, api_key="sk-named"))
 
-    assert error.kind == "refused"
+    assert (error.kind, error.status) == ("refused", 401)
     assert str(error).endswith(
         "Incorrect key [key]. The key that was sent is not accepted: see key_env or key_file of this model in "
         "spectrace.toml."
@@ -191,6 +191,7 @@ def test_a_key_in_the_url_is_scrubbed_too(server):
     ("status", "todo"),
     [
         (401, "No key was sent: name one with key_env or key_file of this model in spectrace.toml."),
+        (402, "The account of this key has no credit left: top it up, or name another key."),
         (429, "It is asked too often: wait, or lower --concurrency."),
         (500, "The server itself failed: look into its log, and try again when it is well."),
     ],

@@ -42,21 +42,30 @@ async def test_an_answer_sets_the_count_back():
 
 
 @pytest.mark.parametrize(
-    ("kind", "counts"), [("unreachable", True), ("busy", True), ("timeout", True), ("context", False)]
+    ("kind", "status", "counts"),
+    [
+        ("unreachable", None, True),
+        ("busy", 429, True),
+        ("timeout", None, True),
+        ("context", 400, False),
+        *[("refused", status, True) for status in (401, 402, 403, 404, 308)],
+        *[("refused", status, False) for status in (400, 422, None)],
+    ],
 )
 @in_loop
-async def test_only_trouble_of_the_provider_counts(kind, counts):
+async def test_what_would_come_again_counts_and_what_one_call_brought_on_itself_does_not(kind, status, counts):
     health = Health(most=1)
-    await calls(health.watched({"weak": ScriptedModel([ModelFailed(kind, "x")])})["weak"], 1)
+    await calls(health.watched({"weak": ScriptedModel([ModelFailed(kind, "x", status=status)])})["weak"], 1)
 
     assert (health.gave_up is not None) is counts
 
 
+@pytest.mark.parametrize("kind", ["unreachable", "refused"])
 @in_loop
-async def test_a_server_that_says_nothing_of_itself_counts_too():
+async def test_a_server_that_says_nothing_of_itself_counts_too(kind):
     class Absent(ScriptedModel):
         async def facts(self):
-            raise ModelFailed("unreachable", "nothing answers")
+            raise ModelFailed(kind, "nothing answers")
 
     health = Health(most=1)
     with pytest.raises(ModelFailed):
