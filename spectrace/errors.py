@@ -64,13 +64,12 @@ class ModelFailed(SpectraceError):
 
     `kind` is one of: unreachable, busy (429: asked too often, or out of quota), server (5xx, an error inside an answer,
     an answer that broke off), timeout; refused (another 4xx), context (the prompt does not fit), invalid (the reply
-    breaks the API), budget. The first four are the provider's trouble (PROVIDER_TROUBLE): another call would fail too.
-    So would it after a refusal whose HTTP `status` is one of REFUSES_ALL: no right, no credit, no such
-    model, another address.
+    breaks the API), budget. The first five are the provider's trouble (PROVIDER_TROUBLE): where no call between is
+    answered, another one would fail too. A refusal is nearly always one of every call: a key, credit, a model's name,
+    a parameter that the server does not know.
     """
 
-    PROVIDER_TROUBLE = frozenset({"unreachable", "busy", "server", "timeout"})
-    REFUSES_ALL = frozenset({*range(300, 400), 401, 402, 403, 404})
+    PROVIDER_TROUBLE = frozenset({"unreachable", "busy", "server", "timeout", "refused"})
 
     def __init__(
         self,
@@ -80,15 +79,13 @@ class ModelFailed(SpectraceError):
         partial_text: str = "",
         latency_us: int = 0,
         attempts: tuple[object, ...] = (),
-        status: int | None = None,
     ) -> None:
-        """Keep what arrived before the failure: partial text, the attempts made (`types.Attempt`), the HTTP status."""
+        """Keep what arrived before the failure: partial text and the attempts made (`types.Attempt`)."""
         super().__init__(message)
         self.kind = kind
         self.partial_text = partial_text
         self.latency_us = latency_us
         self.attempts = attempts
-        self.status = status
 
 
 class EnvironmentFailed(SpectraceError):

@@ -1,8 +1,8 @@
 """What a failed HTTP attempt means: the kind of ModelFailed, the words for the user, and whether to try again.
 
 The kinds are listed in `errors.ModelFailed`. Trouble of the provider (unreachable, busy, server, timeout) may pass by
-itself and stops a batch when it does not; so does a refusal of who asks (401, 402, 403) or whom (404, a redirect).
-The others are about this call alone and would come again.
+itself; a refusal would come again, to this call and mostly to any other. Both stop a batch where nothing is answered
+between. A prompt that does not fit, and a reply that breaks the API, are about this call alone.
 """
 
 import openai

@@ -312,7 +312,6 @@ class HTTPModel:
             partial_text=self._endpoint.scrub(failure.partial_text),
             latency_us=0 if started is None else _us(time.monotonic_ns() - started),
             attempts=tuple(attempts or ()),
-            status=failure.status,
         ) from None
 
     async def close(self) -> None:

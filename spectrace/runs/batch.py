@@ -113,7 +113,7 @@ class Batch:
 
     async def _work(self, ended: "asyncio.Queue[Ended | Exception | None]") -> None:
         try:
-            while self.stopped is None and self.left:
+            while self.stopped is None and self._begun < len(self.cells):
                 cell = self.cells[self._begun]
                 self._begun += 1
                 ended.put_nowait(await self._record(cell))

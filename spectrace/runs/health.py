@@ -1,8 +1,7 @@
 """Whether the models of a run still answer: a provider that fails many times in a row will fail the next time too.
 
-Each model has its own count, over all episodes and calls; any answer of that model sets it back. What counts would come
-again: trouble of the provider, and a refusal of every call (a key that is not accepted, no credit, no such model), or
-of the first contact. A prompt that does not fit, or one call refused for what is in it, says nothing of the next.
+Each model has its own count, over all episodes and calls; any answer of that model sets it back. What counts
+is trouble of the provider (`ModelFailed.PROVIDER_TROUBLE`): a prompt that does not fit says nothing of the server.
 """
 
 from collections import Counter
@@ -33,10 +32,9 @@ class Health:
         """Set a model's count back."""
         self._row[role] = 0
 
-    def failed(self, role: str, error: ModelFailed, *, contact: bool = False) -> None:
-        """Count one more failure of a model: of a call, or of the first contact."""
-        refuses_all = error.kind == "refused" and (contact or error.status in ModelFailed.REFUSES_ALL)
-        if error.kind not in ModelFailed.PROVIDER_TROUBLE and not refuses_all:
+    def failed(self, role: str, error: ModelFailed) -> None:
+        """Count one more failure of a model."""
+        if error.kind not in ModelFailed.PROVIDER_TROUBLE:
             return
         self._row[role] += 1
         if self._row[role] >= self._most and self.gave_up is None:
@@ -53,7 +51,7 @@ class _Watched:
         try:
             return await self._client.facts()
         except ModelFailed as error:
-            self._health.failed(self._role, error, contact=True)
+            self._health.failed(self._role, error)
             raise
 
     async def generate(self, request: ModelRequest) -> Completion:

@@ -162,7 +162,7 @@ def test_a_key_that_the_server_repeats_is_scrubbed_from_the_error(server):
 
     error = failure(client_for(server, api_key="sk-named"))
 
-    assert (error.kind, error.status) == ("refused", 401)
+    assert error.kind == "refused"
     assert str(error).endswith(
         "Incorrect key [key]. The key that was sent is not accepted: see key_env or key_file of this model in "
         "spectrace.toml."

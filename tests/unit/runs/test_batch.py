@@ -121,6 +121,17 @@ async def test_after_so_many_failures_in_a_row_no_episode_is_begun():
 
 
 @in_loop
+async def test_where_every_call_is_refused_no_episode_is_begun():
+    def denied(_):
+        raise ModelFailed("refused", "the key is not accepted")
+
+    one = batch(cells(tasks(6), [WeakOnly()]), weak=denied, health=Health(most=4))
+    done = await collect(one)
+
+    assert (len(done), one.stopped) == (4, "the weak model failed 4 times in a row: the key is not accepted")
+
+
+@in_loop
 async def test_a_runs_money_ends_the_episode_at_its_next_call_and_begins_no_other():
     one = batch(
         cells(tasks(4), [WeakOnly(max_steps=9)]),
