@@ -138,7 +138,8 @@ name = "qwen2.5-coder-1.5b"
 #
 # [[prices."openai:NAME"]]        # provider:name; one entry for each day on which the price changed
 # input = 0.60                    # USD for a million tokens
-# cached = 0.06                   # tokens read from the provider's cache; without it they cost like others
+# cached = 0.06                   # tokens read from the provider's cache; without it they cost like others. Those
+#                                 # written to it cost like others too: who bills them higher is counted too low
 # output = 3.60
 # since = 2026-11-30
 # source = "where you read it"

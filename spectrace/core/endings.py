@@ -8,12 +8,14 @@ RUN = "run_"
 """Begins the reason of an episode that ended because its whole run was out of money or time."""
 COST_UNKNOWN = "cost_unknown"
 """A call's cost could not be counted under a limit of money: the call is there, its price in tokens is not."""
+TOKENS_UNKNOWN = "tokens_unknown"
+"""The same under a limit of tokens."""
 _INFRASTRUCTURE = ("model_", "environment_", "error_")
 
 
 def cut_by_run(reason: str | None) -> bool:
     """Whether the episode was cut by a limit that is not its own, or by one that nobody could keep."""
-    return reason is not None and (reason.startswith(RUN) or reason == COST_UNKNOWN)
+    return reason is not None and (reason.startswith(RUN) or reason in {COST_UNKNOWN, TOKENS_UNKNOWN})
 
 
 def infrastructure(status: str, reason: str | None) -> bool:

@@ -94,7 +94,9 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         ),
         "max_steps": Option("end the episode truncated after this many drafted and repaired steps", least=1),
         "max_strong_calls": Option("end it after this many answers of the strong model", least=1),
-        "max_tokens": Option("end it after this many tokens, in and out, of both models", least=1),
+        "max_tokens": Option(
+            "end it after this many tokens, in and out, of both models; their servers must count", least=1
+        ),
         "max_cost_usd": Option("end it when its model calls cost this much; each model needs a price", low=Decimal(0)),
         "max_wall_s": Option("end it after this many seconds", least=1),
     }

@@ -9,11 +9,16 @@ from dataclasses import dataclass, field, replace
 
 from spectrace.core import prompts as render
 from spectrace.core.commands import Asked, CommandFailed, Protocol, generate, tell
+from spectrace.core.endings import TOKENS_UNKNOWN
 from spectrace.core.events import ReplyUnusable
+from spectrace.core.prompts import PROTOCOL_REVISION
 from spectrace.core.reading import Unusable, read_actions
 from spectrace.core.setup import Setup
 from spectrace.core.types import Action, History, Message, ModelFacts, ModelRequest, Outcome, Role, Scoring, Step, Usage
 from spectrace.core.unwrapping import token_limit
+
+_COUNTS_OR_ENDS = 2
+"""From this revision on nobody's silence counts as no tokens under `max_tokens`."""
 
 
 @dataclass(slots=True)
@@ -23,10 +28,13 @@ class Meter:
     calls: dict[str, int] = field(default_factory=dict)
     tokens: int = 0
     steps: int = 0
+    uncounted: int = 0
+    """Calls whose server did not count their tokens: `tokens` is then at least."""
 
     def count(self, who: str, usage: Usage) -> None:
-        """Count one answered call; unknown tokens count as none, because nobody knows them."""
+        """Count one answered call, and what is known of its tokens."""
         self.calls[who] = self.calls.get(who, 0) + 1
+        self.uncounted += usage.input is None or usage.output is None
         self.tokens += (usage.input or 0) + (usage.output or 0)
 
 
@@ -40,14 +48,16 @@ class Budget:
     max_tokens: int | None = None
     """Input and output tokens of both models, by their servers' word."""
 
-    def spent(self, meter: Meter) -> str | None:
-        """Return which limit is reached, or None."""
+    def spent(self, meter: Meter, revision: int = PROTOCOL_REVISION) -> str | None:
+        """Return which limit is reached, or cannot be kept; None where there is something left."""
         if meter.steps >= self.max_steps:
             return "max_steps"
         if self.max_strong_calls is not None and meter.calls.get("strong", 0) >= self.max_strong_calls:
             return "max_strong_calls"
         if self.max_tokens is not None and meter.tokens >= self.max_tokens:
             return "max_tokens"
+        if self.max_tokens is not None and meter.uncounted and revision >= _COUNTS_OR_ENDS:
+            return TOKENS_UNKNOWN
         return None
 
 
@@ -89,7 +99,7 @@ class Desk:
 
     def check_budget(self) -> None:
         """Raise Ended(truncated) when a limit is reached."""
-        limit = self.budget.spent(self.meter)
+        limit = self.budget.spent(self.meter, self.setup.revision)
         if limit is not None:
             raise Ended(Outcome("truncated", limit))
 

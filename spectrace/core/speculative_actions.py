@@ -116,9 +116,10 @@ def _apart(desk: Desk) -> Desk:
 
 def _join(meter: Meter, *branches: Meter) -> None:
     """Count what each branch used beyond what it began with."""
-    calls, tokens = dict(meter.calls), meter.tokens
+    calls, tokens, uncounted = dict(meter.calls), meter.tokens, meter.uncounted
     for branch in branches:
         meter.tokens += branch.tokens - tokens
+        meter.uncounted += branch.uncounted - uncounted
         for who, answered in branch.calls.items():
             meter.calls[who] = meter.calls.get(who, 0) + answered - calls.get(who, 0)
 

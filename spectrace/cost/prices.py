@@ -22,7 +22,11 @@ _KNOWN = (*_TOKENS, "since", "source")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD for a million tokens that are read anew, read from the provider's cache, and written."""
+    """USD for a million tokens that are read anew, read from the provider's cache, and written.
+
+    Tokens that a provider writes to its cache are read anew. Who bills them higher (Anthropic, where
+    `parameters.cache_control` asks for it) has no price of their own here: costs are then at least.
+    """
 
     input: Decimal
     cached: Decimal

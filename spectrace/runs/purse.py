@@ -1,9 +1,9 @@
 """What an episode, or a whole run, may spend: money and time, looked at before each call of the agent's models.
 
 A purse is empty once what was spent reaches its limit, so it may be overdrawn by the calls under way, one for each
-episode that runs at once. Tokens of which nobody says whether they were cached are paid as new; where a server counts
-no tokens at all, nobody can keep to a limit, and the purse is empty too. A call that failed costs nothing, as most do.
-A refusal is recorded as `generate.failed`, kind budget; a replay needs neither prices nor a clock.
+episode that runs at once. Tokens of which nobody says whether they were cached cost what is more; where a server
+counts no tokens at all, nobody can keep to a limit, and the purse is empty too. A call that failed costs nothing, as
+most do. A refusal is recorded as `generate.failed`, kind budget; a replay needs neither prices nor a clock.
 """
 
 import time
@@ -64,7 +64,9 @@ def most(rates: Rates | None, usage: Usage) -> int | None:
     """Return the most that a call can have cost, in micro-dollars; None where its tokens or rates are unknown."""
     if rates is None:
         return None
-    return micro_usd(rates, usage if usage.cached is not None else replace(usage, cached=0))
+    if usage.cached is None:
+        usage = replace(usage, cached=usage.input if rates.cached > rates.input else 0)
+    return micro_usd(rates, usage)
 
 
 def require_prices(models: Iterable[ModelFacts], purses: Iterable[Purse]) -> None:

@@ -14,6 +14,7 @@ from spectrace.core.endings import cut_by_run, infrastructure, score
         ("truncated", "run_max_cost_usd", "0.0", None),  # its run's budget: nothing is known of it
         ("truncated", "run_max_wall_s", "0.0", None),
         ("truncated", "cost_unknown", "0.0", None),
+        ("truncated", "tokens_unknown", "0.0", None),
         ("failed", "no_repair", None, "0.0"),  # the agent's own failure
         ("failed", "unusable_reply", None, "0.0"),
         ("failed", "model_strong_unreachable", None, None),

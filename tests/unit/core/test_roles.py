@@ -1,6 +1,7 @@
 """Roles: what each model is shown, and what is asked again."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -60,12 +61,13 @@ def test_held_and_failed_results_are_marked_for_json_models():
     assert "(NOT EXECUTED: held for review)" in texts[6]
 
 
-def test_unknown_usage_counts_as_no_tokens_and_one_call():
+def test_a_call_whose_tokens_are_not_all_known_is_counted_as_uncounted():
     meter = Meter()
     meter.count("weak", Usage())
     meter.count("strong", Usage(input=10, output=5))
+    meter.count("strong", Usage(input=10))
 
-    assert (meter.calls, meter.tokens) == ({"weak": 1, "strong": 1}, 15)
+    assert (meter.calls, meter.tokens, meter.uncounted) == ({"weak": 1, "strong": 2}, 25, 2)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,8 @@ def test_unknown_usage_counts_as_no_tokens_and_one_call():
         (Budget(max_steps=2), Meter(steps=2), "max_steps"),
         (Budget(max_strong_calls=1), Meter(calls={"strong": 1}), "max_strong_calls"),
         (Budget(max_tokens=10), Meter(tokens=10), "max_tokens"),
+        (Budget(max_tokens=10), Meter(tokens=10, uncounted=1), "max_tokens"),
+        (Budget(max_tokens=10), Meter(uncounted=1), "tokens_unknown"),
     ],
 )
 def test_a_reached_limit_ends_the_episode_truncated(budget, meter, limit):
@@ -81,6 +85,11 @@ def test_a_reached_limit_ends_the_episode_truncated(budget, meter, limit):
         Desk(setup(), budget, meter).check_budget()
 
     assert (ended.value.outcome.status, ended.value.outcome.reason) == ("truncated", limit)
+
+
+@pytest.mark.parametrize(("budget", "revision"), [(Budget(), 2), (Budget(max_tokens=10), 1)])
+def test_uncounted_tokens_end_nothing_without_a_limit_of_tokens_or_by_the_first_rules(budget, revision):
+    Desk(replace(setup(), revision=revision), budget, Meter(uncounted=1)).check_budget()
 
 
 def test_a_draft_asked_again_sees_what_was_wrong_with_it():

@@ -230,6 +230,13 @@ def test_what_a_budget_says_does_not_depend_on_which_model_answers_first():
     assert [lost(played(first)) for first in (0, 1)] == [[(1, 2, 2)]] * 2
 
 
+def test_tokens_that_nobody_counted_in_either_branch_end_it_under_a_limit_of_tokens():
+    play = Playbook(SpeculativeActions(max_tokens=999).run(setup())).begins()  # the playbook's models count no input
+    played = play.says("strong", look("A")).says("weak", Finish("x")).observes()
+
+    assert played.outcome == Outcome("truncated", "tokens_unknown", reward="0.0")
+
+
 def test_guesses_are_no_steps_of_the_episode():
     played = Playbook(SpeculativeActions(max_steps=2, guesses=3).run(setup())).begins()
     played.lane(1).says("weak", look("A")).observes().says("weak", look("B")).observes().says("weak", look("C"))

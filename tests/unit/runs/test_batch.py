@@ -45,6 +45,19 @@ def started(one, ended):
     return [next(iter(one.store.read(item.episode))).body for item in ended]
 
 
+class Unsliced(list):
+    """Cells that nobody may copy."""
+
+    def __getitem__(self, place):
+        assert not isinstance(place, slice)
+        return super().__getitem__(place)
+
+
+@in_loop
+async def test_no_episode_copies_the_list_of_those_that_are_left():
+    assert len(await collect(batch(Unsliced(cells(tasks(3), [WeakOnly()]))))) == 3
+
+
 @in_loop
 async def test_every_cell_runs_once_with_its_trials_seed():
     one = batch(cells(tasks(2), [SpecAgent()], 2), concurrency=3, labels=Labels(seed=10))

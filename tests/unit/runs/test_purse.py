@@ -55,6 +55,12 @@ def test_the_most_that_a_call_can_have_cost_takes_unknown_tokens_as_new_and_know
     assert (most(rates, Usage(None, 0, 10)), most(None, Usage(1, 1, 1))) == (None, None)
 
 
+def test_the_most_is_the_most_also_where_reading_from_the_cache_costs_more():
+    rates = Rates(Decimal(1), Decimal(5), Decimal(1))
+
+    assert [most(rates, Usage(100, cached, 0)) for cached in (0, None, 100)] == [100, 500, 500]
+
+
 def test_a_runs_purse_says_that_it_is_the_runs():
     assert (Purse("1", of_run=True, spent=1_000_000).empty, Purse(max_wall_s=0, of_run=True).empty) == (
         "run_max_cost_usd",
