@@ -8,18 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from spectrace.audit.prompt_ids import PromptIds
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread, unread
 from spectrace.audit.spending import Asked, Spending, spending
-from spectrace.core.types import Message, ModelFacts, Usage
+from spectrace.core.types import ModelFacts, Usage
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.cost.architecture import Architecture
-from spectrace.cost.estimate import call_work
+from spectrace.cost.estimate import Work, call_work
 from spectrace.cost.phases import Call, PhaseCost, by_phase, summed
 from spectrace.cost.prices import Price, cost_micro_usd, price_of
 from spectrace.cost.profiles import Profile, architecture_of
 from spectrace.cost.radix import RadixCache
-from spectrace.cost.tokens import Tokenize, in_tokens_of, message_ids
+from spectrace.cost.tokens import Tokenize, in_tokens_of
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 
 
@@ -143,7 +144,7 @@ def _deployment(facts: ModelFacts) -> tuple[str, str, str | None]:
 
 def _costed(made: Made, group: Sequence[Spending], costing: Costing) -> CostGroup:
     caches: dict[object, RadixCache] = {}
-    ids = _Ids(costing)
+    ids = PromptIds(costing.tokenize)
     costed: dict[Asked, Call] = {}
     estimated = 0
     order = sorted(
@@ -151,8 +152,12 @@ def _costed(made: Made, group: Sequence[Spending], costing: Costing) -> CostGrou
     )
     for _, _, _, call, one in order:
         facts = next((facts for facts in one.started.models if facts.role == call.who), None)
-        cache = caches.setdefault(call.who if facts is None else _deployment(facts), costing.cache())
-        prompt, answer = ids.of(call)
+        if call.never_billed:  # nothing was read: no cache has seen it
+            costed[call] = _unspent(call)
+            continue
+        place = call.who if facts is None else _deployment(facts)
+        cache = caches.setdefault(place, costing.cache())
+        prompt, answer = ids.of(place, call)
         found = cache.prefill(prompt, answer)
         usage = _counted(call, len(prompt), len(answer)) if costing.estimate_tokens else call.usage
         estimated += usage != call.usage
@@ -161,26 +166,18 @@ def _costed(made: Made, group: Sequence[Spending], costing: Costing) -> CostGrou
     return CostGroup(made, tuple(group), in_order, estimated)
 
 
-class _Ids:
-    """Token ids of prompts and answers; a message that comes again and again is looked at once."""
-
-    def __init__(self, costing: Costing) -> None:
-        self._own = costing.tokenize
-        self._seen: dict[Message, list[int]] = {}
-
-    def of(self, call: Asked) -> tuple[list[int], list[int]]:
-        """Return the ids of a call's prompt and of its answer."""
-        if self._own is None:
-            prompt = [number for message in call.prompt for number in self._ids(message)]
-            return prompt, [] if call.answer is None else self._ids(call.answer)
-        own = list(self._own(call.prompt))
-        whole = [] if call.answer is None else list(self._own((*call.prompt, call.answer)))
-        return own, whole[len(own) :] if whole[: len(own)] == own else []
-
-    def _ids(self, message: Message) -> list[int]:
-        if message not in self._seen:
-            self._seen[message] = message_ids(message)
-        return self._seen[message]
+def _unspent(call: Asked) -> Call:
+    return Call(
+        phase=call.phase,
+        who=call.who,
+        usage=Usage(0, 0, 0, 0),
+        cached_modelled=0,
+        work=Work(),
+        latency_us=call.latency_us,
+        micro_usd=0,
+        retries=call.retries,
+        failed=call.failed,
+    )
 
 
 def _counted(call: Asked, prompt: int, answer: int) -> Usage:
@@ -199,7 +196,7 @@ def _call(  # noqa: PLR0913 - what a call's cost is made of
     costing: Costing,
 ) -> Call:
     cached = None
-    if usage.input is not None and call.prompt:  # an imported call may have come without its prompt
+    if usage.input is not None and call.messages:  # an imported call may have come without its prompt
         cached = in_tokens_of(usage.input, *found)
     model = _architecture(call.who, facts, costing)
     work = None

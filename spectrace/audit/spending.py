@@ -17,6 +17,7 @@ from spectrace.core.events import (
     ReplyUnusable,
 )
 from spectrace.core.fold import Episode, FoldedSegment, fold
+from spectrace.core.money import never_billed, never_sent
 from spectrace.core.types import Message, Usage
 from spectrace.cost.phases import phase_of
 from spectrace.cost.prediction import HELD, READ, Round
@@ -26,21 +27,29 @@ _SEGMENT = re.compile(r"s(\d+)")
 
 @dataclass(slots=True, eq=False)
 class Asked:
-    """One model call as the log has it."""
+    """One model call that was sent, as the log has it."""
 
     seq: int
     at: int
     phase: str
     who: str
     segment: int | None
-    prompt: tuple[Message, ...]
-    """With the tools that were sent beside it as its first message, as a template puts them."""
+    messages: tuple[Message, ...]
+    tools: Message | None = None
+    """The tools that were sent beside it, as one message."""
     answer: Message | None = None
     """None while unanswered, and where the call failed."""
     usage: Usage = field(default_factory=Usage)
     latency_us: int | None = None
     retries: int = 0
     failed: bool = False
+    never_billed: bool = False
+    """Whether nothing was read or written for it: that is known to be 0."""
+
+    @property
+    def prompt(self) -> tuple[Message, ...]:
+        """The messages, before them the tools, as a template puts them."""
+        return self.messages if self.tools is None else (self.tools, *self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ class ReviewCalls:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """An episode's calls, sorted by what they were for."""
+    """An episode's calls, sorted by what they were for. What a budget refused was never sent, and is no call here."""
 
     episode: str
     started: EpisodeStarted
@@ -88,6 +97,7 @@ def spending(events: Sequence[Event]) -> Spending:
     rounds, tail = _rounds(episode, by_segment)
     placed = {call for one in rounds for call in (*one.review, *one.repair)}
     acting = tuple(call for call in calls if call.who == "strong" and call.phase in {"act", "plan", "progress"})
+    placed.update(acting)
     return Spending(
         episode=episode.id,
         started=episode.started,
@@ -97,7 +107,7 @@ def spending(events: Sequence[Event]) -> Spending:
         rounds=tuple(rounds),
         tail=tail,
         acting=acting,
-        apart=tuple(call for call in calls if call.who == "strong" and call not in placed and call not in acting),
+        apart=tuple(call for call in calls if call.who == "strong" and call not in placed),
         wall_us=episode.took_us,
     )
 
@@ -120,14 +130,17 @@ def _calls(events: Sequence[Event], started: EpisodeStarted) -> list[Asked]:
                     phase_of(body.role, body.position, again=key in again),
                     body.who,
                     None if named is None else int(named[1]),
-                    body.messages if body.tools_digest is None else (tools, *body.messages),
+                    body.messages,
+                    None if body.tools_digest is None else tools,
                 )
                 again.discard(key)
             case ReplyUnusable(request=request, next="asked_again") if request in keys:
                 again.add(keys[request])
+            case GenerateFailed(request=request) as body if never_sent(body):
+                calls.pop(request, None)
             case GenerateCompleted() | GenerateFailed() as body if body.request in calls:
                 call = calls[body.request]
-                call.usage, call.latency_us = body.usage, body.latency_us
+                call.usage, call.latency_us, call.never_billed = body.usage, body.latency_us, never_billed(body)
                 call.retries = max(len(body.attempts) - 1, 0)
                 call.failed = isinstance(body, GenerateFailed)
                 call.answer = body.message if isinstance(body, GenerateCompleted) else None

@@ -16,7 +16,7 @@ from spectrace.core.events import (
     GenerateRequested,
     ReplyUnusable,
 )
-from spectrace.core.money import Rates, Spent, cost_of, rates_by_model
+from spectrace.core.money import Rates, Spent, cost_of, never_billed, never_sent, rates_by_model
 from spectrace.core.types import Usage
 
 OWN = frozenset({"live", "import"})
@@ -54,12 +54,12 @@ class Used:
     own: bool
     """Whether this episode made the calls."""
     calls: int = 0
-    """Answered or failed."""
+    """Answered or failed, also those that a budget refused before they were sent."""
     failed: int = 0
     asked_again: int = 0
     """Of these: put again because the answer before could not be read."""
     attempts: int = 0
-    """Sent over the wire, the last of each call included."""
+    """Sent over the wire, the last of each call included; none where a budget refused it."""
     tokens: dict[str, Tokens] = field(default_factory=lambda: {one.name: Tokens() for one in fields(Usage)})
     """input, cached, output and reasoning."""
     spent: Spent = field(default_factory=Spent)
@@ -69,9 +69,9 @@ class Used:
         self.calls += 1
         self.failed += isinstance(body, GenerateFailed)
         self.asked_again += again
-        self.attempts += max(len(body.attempts), 1)
+        self.attempts += 0 if never_sent(body) else max(len(body.attempts), 1)
         for name, tokens in self.tokens.items():
-            tokens.add(getattr(body.usage, name))
+            tokens.add(0 if never_billed(body) else getattr(body.usage, name))
         self.spent = self.spent.plus(cost_of(body, rates))
 
 

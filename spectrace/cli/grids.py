@@ -17,6 +17,7 @@ _FORMULA = ("=", "+", "-", "@")
 _MARKDOWN = frozenset("\\`*_[]<>|~&$#")
 _LINK = re.compile(r"(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
 """Where a bare address becomes a link in the Markdown of GitHub and its kin."""
+_ARGUMENT = re.compile(r"^(\s*[\[*])")
 _LATEX: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -61,9 +62,14 @@ def markdown_text(text: str) -> str:
 
 def latex(header: Sequence[str], rows: Sequence[Sequence[str]], note: str) -> str:
     """Return rows as a LaTeX tabular of the booktabs kind, with a comment under it."""
-    drawn = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in (header, *rows)]
+    drawn = [" & ".join([_first(row[0]), *map(latex_text, row[1:])]) + r" \\" for row in (header, *rows)]
     lines = [rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule", drawn[0], r"\midrule", *drawn[1:]]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", f"% {latex_text(note)}"]) + "\n"
+
+
+def _first(text: str) -> str:
+    """Return a row's first cell: the end of the row before it would take a [ or a * for an argument of its own."""
+    return _ARGUMENT.sub(r"{\1}", latex_text(text))
 
 
 def latex_text(text: str) -> str:

@@ -107,8 +107,18 @@ def spent(events: Iterable[Event]) -> Spent:
     return total
 
 
+def never_billed(body: GenerateCompleted | GenerateFailed) -> bool:
+    """Whether nothing was read or written for a call: its tokens, its work and its cost are 0, and known."""
+    return isinstance(body, GenerateFailed) and body.kind in _NEVER_BILLED and body.usage == Usage()
+
+
+def never_sent(body: GenerateCompleted | GenerateFailed) -> bool:
+    """Whether a budget refused the call here: it was asked for, and no model ever saw it."""
+    return isinstance(body, GenerateFailed) and body.kind == "budget"
+
+
 def cost_of(body: GenerateCompleted | GenerateFailed, rates: Rates | None) -> int | None:
     """Return what one call cost."""
-    if isinstance(body, GenerateFailed) and body.kind in _NEVER_BILLED and body.usage == Usage():
+    if never_billed(body):
         return 0
     return None if rates is None else micro_usd(rates, body.usage)

@@ -93,6 +93,8 @@ def account(cost: StrongCost, d: float) -> Account | str:
         return "no step was committed"
     if not d > 0:
         return "a strong step of the reference costs nothing in this measure"
+    if not cost.rounds and not cost.acting and cost.apart > 0:
+        return "no review could be read: all that the strong model did stands apart from R"
     accepting = [one.review for one in cost.rounds if one.accepts]
     rejecting = [one for one in cost.rounds if not one.accepts]
     unasked = [one.repair for one in cost.rounds if one.accepts]  # a draft broke off behind what was accepted

@@ -12,6 +12,7 @@ sequence a slot), so modelled and measured counts are two columns, never one.
 """
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -26,6 +27,7 @@ class _Node:
     key: tuple[int, ...]
     parent: "_Node | None"
     used: int = 0
+    """When it was last the end of what was stored; what lies behind it may have been used later."""
     checkpoint: bool = False
     """Whether a recurrent state is kept at the end of the edge."""
     children: dict[tuple[int, ...], "_Node"] = field(default_factory=dict)
@@ -51,6 +53,11 @@ class RadixCache:
         self._page, self._capacity, self._every = page_size, capacity_tokens, checkpoint_every
         self._root = _Node((), None)
         self._clock = 0
+        self._stored: tuple[int, ...] = ()
+        self._path: list[_Node] = []
+        """The nodes of what was stored last: a prompt is mostly that and a little more, and is walked from there."""
+        self._ends: list[int] = []
+        """Where in it each of them ends."""
         self.tokens = 0
         """Tokens stored."""
 
@@ -71,7 +78,9 @@ class RadixCache:
 
     def _matched(self, ids: tuple[int, ...]) -> int:
         most = max(len(ids) - 1, 0) // self._page * self._page
-        node, depth, reusable = self._root, 0, 0
+        known = self._known(ids, most)
+        node, depth = (self._path[known - 1], self._ends[known - 1]) if known else (self._root, 0)
+        reusable = next((self._ends[place] for place in reversed(range(known)) if self._path[place].checkpoint), 0)
         while depth < most:
             child = node.children.get(ids[depth : depth + self._page])
             if child is None:
@@ -89,7 +98,10 @@ class RadixCache:
 
     def _store(self, ids: tuple[int, ...]) -> None:
         length = len(ids) // self._page * self._page
-        node, depth = self._root, 0
+        known = self._known(ids, length)
+        del self._path[known:], self._ends[known:]
+        self._stored = ids
+        node, depth = (self._path[-1], self._ends[-1]) if known else (self._root, 0)
         while depth < length:
             first = ids[depth : depth + self._page]
             child = node.children.get(first)
@@ -100,9 +112,23 @@ class RadixCache:
             shared = min(_shared(child.key, ids, depth), length - depth) // self._page * self._page
             if shared < len(child.key):
                 child = self._split(child, shared)
-            child.used = self._clock
             node, depth = child, depth + shared
+            self._path.append(node)
+            self._ends.append(depth)
+        node.used = self._clock
         node.checkpoint = node is not self._root
+
+    def _known(self, ids: tuple[int, ...], most: int) -> int:
+        """Return how many nodes of what was stored last these ids pass as well, in their first `most`."""
+        known, up_to, same = 0, bisect_right(self._ends, most), 0
+        while known < up_to:
+            tried = (known + up_to + 1) // 2
+            end = self._ends[tried - 1]
+            if ids[same:end] == self._stored[same:end]:
+                known, same = tried, end
+            else:
+                up_to = tried - 1
+        return known
 
     def _split(self, node: _Node, at: int) -> _Node:
         """Cut an edge in two; return the upper one, at whose end no state is known."""
@@ -116,6 +142,7 @@ class RadixCache:
     def _evict(self) -> None:
         if self._capacity is None or self.tokens <= self._capacity:
             return
+        self._path, self._ends = [], []
         order = count()  # nodes do not compare
         leaves = [(leaf.used, next(order), leaf) for leaf in self._leaves()]
         heapq.heapify(leaves)
@@ -126,6 +153,7 @@ class RadixCache:
                 break
             del parent.children[leaf.key[: self._page]]
             self.tokens -= len(leaf.key)
+            parent.used = max(parent.used, leaf.used)
             if not parent.children and parent is not self._root:
                 heapq.heappush(leaves, (parent.used, next(order), parent))
 

@@ -8,6 +8,7 @@ each, the one method that Python promises never to change.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from operator import mul
 from random import Random
 
@@ -48,8 +49,14 @@ class TaskBootstrap:
         if len(tasks) < FEWEST_CLUSTERS:
             return Estimate(value=value, n=n, clusters=len(tasks), method=TOO_FEW)
         drawn = sorted(self._drawn(statistic, columns, len(tasks)))
-        low, high = _tails(drawn, len(tasks))
-        return Estimate(value=value, low=low, high=high, n=n, clusters=len(tasks), method=self.method)
+        undefined, method = self.draws - len(drawn), self.method
+        low, high = _tails(drawn, undefined, len(tasks))
+        if not isfinite(low) or not isfinite(high):
+            method = f"none: the denominator is 0 in {undefined} of {self.draws} draws"
+            return Estimate(value=value, n=n, clusters=len(tasks), method=method)
+        if undefined:
+            method += f"; {undefined} draws without a value lie beyond both ends"
+        return Estimate(value=value, low=low, high=high, n=n, clusters=len(tasks), method=method)
 
     def _drawn(
         self, statistic: Statistic, columns: Sequence[tuple[list[float], list[float]]], tasks: int
@@ -85,16 +92,19 @@ def _columns(sample: Clusters, tasks: Sequence[str]) -> tuple[list[float], list[
     return [float(sample[task].n) for task in tasks], [sample[task].total for task in tasks]
 
 
-def _tails(drawn: Sequence[float], tasks: int) -> tuple[float, float]:
+def _tails(drawn: Sequence[float], undefined: int, tasks: int) -> tuple[float, float]:
+    """Return both ends; a draw that is undefined may be anything, so it lies below the one and above the other."""
+    beyond = [math.inf] * undefined
     tail = normal_cdf(-math.sqrt(tasks / (tasks - 1)) * t_quantile((1 + LEVEL) / 2, tasks - 1))
-    return _quantile(drawn, tail), _quantile(drawn, 1 - tail)
+    return _quantile([*(-one for one in beyond), *drawn], tail), _quantile([*drawn, *beyond], 1 - tail)
 
 
 def _quantile(ordered: Sequence[float], p: float) -> float:
     place = p * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    low, high = ordered[below], ordered[above]
+    return low + (high - low) * (place - below) if isfinite(low) and isfinite(high) else min(low, high, key=isfinite)
 
 
 def difference(means: Sequence[float]) -> float | None:

@@ -14,6 +14,7 @@ from spectrace.cost.prices import Price
 from spectrace.cost.profile_file import load_profile
 from spectrace.cost.profiles import PROFILES
 from spectrace.cost.tokens import approximate
+from spectrace.errors import ModelFailed
 from spectrace.runs.live import Labels
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import record_shop, recorded_events
@@ -205,10 +206,31 @@ def test_a_price_that_is_none_costs_its_own_episode_only():
 
 def test_a_call_that_came_without_its_prompt_has_no_modelled_tokens():
     one = spec()
-    bare = replace(one, calls=tuple(replace(call, prompt=()) for call in one.calls), rounds=(), acting=(), apart=())
+    calls = tuple(replace(call, messages=(), tools=None) for call in one.calls)
+    bare = replace(one, calls=calls, rounds=(), acting=(), apart=())
     (group,) = cost_groups([bare], PAPER)
 
     assert (group.total.sums["uncached_modelled"].unknown, group.total.sums["flops"].unknown) == (7, 7)
+
+
+@pytest.mark.parametrize(("kind", "calls"), [("budget", 0), ("refused", 1), ("context", 1), ("busy", 1)])
+def test_a_call_that_was_never_billed_leaves_every_sum_known(kind, calls):
+    events = recorded_events(strong=[*ALONE_TOLD[:2], ModelFailed(kind, "no")], protocol=StrongOnly())
+    (group,) = cost_groups([spending(events)], PAPER)
+    sums = group.total.sums
+
+    assert (group.total.calls, group.total.failed) == (2 + calls, calls)
+    assert {name: one.unknown for name, one in sums.items()} == dict.fromkeys(sums, 0)
+    assert (sums["output"].exact, sums["usd"].exact) == (40, 0)
+
+
+def test_a_call_that_was_never_billed_leaves_nothing_in_the_cache():
+    events = recorded_events(strong=[ModelFailed("refused", "no")], protocol=StrongOnly())
+    first, second = spending(events), alone()
+    groups = cost_groups([first, replace(second, started=first.started)], Costing())
+
+    assert [next(iter(group.calls.values())).cached_modelled for group in groups] == [0]
+    assert groups[0].calls[second.calls[0]].cached_modelled == 0
 
 
 def test_a_group_knows_how_many_episodes_ran_at_once():

@@ -99,6 +99,14 @@ def test_a_call_that_failed_is_counted_as_one():
     assert len(one.apart) == 1
 
 
+def test_a_call_that_a_budget_refused_is_none():
+    refused, failed = (spent(strong=[ModelFailed(kind, "gone")]) for kind in ("budget", "refused"))
+
+    assert [call.who for call in refused.calls] == ["weak"]
+    assert [(call.who, call.never_billed) for call in failed.calls] == [("weak", False), ("strong", True)]
+    assert refused.apart == ()
+
+
 @pytest.mark.parametrize("native", [False, True])
 def test_tools_that_were_sent_beside_the_messages_are_part_of_the_prompt(native):
     events = recorded_events(weak=WEAK_TOLD, strong=STRONG_TOLD)

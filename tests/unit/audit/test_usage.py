@@ -61,6 +61,14 @@ def test_a_failed_call_is_counted():
     assert (one.calls, one.failed, one.tokens["input"].exact) == (1, 1, None)
 
 
+@pytest.mark.parametrize(("kind", "attempts"), [("budget", 0), ("refused", 1), ("context", 1), ("unreachable", 1)])
+def test_a_call_that_was_never_billed_used_nothing(kind, attempts):
+    (one,) = used(asked("strong"), answered(1, Usage(7, 1, 2, 0)), asked("strong"), failed(3, kind, Usage()))
+
+    assert (one.calls, one.failed, one.attempts) == (2, 1, 1 + attempts)
+    assert counts(one) == {"input": (7, 0), "cached": (1, 0), "output": (2, 0), "reasoning": (0, 0)}
+
+
 @pytest.mark.parametrize(("source", "own"), [("live", True), ("import", True), ("record", False), ("cache", False)])
 def test_what_was_not_asked_for_this_episode_stands_apart(source, own):
     (one,) = used(asked("strong"), answered(1, Usage(1, 0, 1), source))

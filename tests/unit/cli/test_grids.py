@@ -1,6 +1,8 @@
 import csv
 import io
 
+import pytest
+
 from spectrace.cli.grids import csv_text, latex, latex_text, markdown, markdown_text
 
 HOSTILE = '=HYPERLINK("http://x","y")'
@@ -40,3 +42,11 @@ def test_a_latex_table_has_rules_and_its_note_in_a_comment():
         "\\begin{tabular}{lr}\n\\toprule\n & a \\\\\n\\midrule\nx & 1 \\\\\n\\bottomrule\n\\end{tabular}\n"
         "% n\\textbackslash{}end\n"
     )
+
+
+@pytest.mark.parametrize(("cell", "drawn"), [("[2cm] x", "{[}2cm] x"), ("*y", "{*}y"), (" [z", "{ [}z"), ("a[", "a[")])
+def test_no_latex_row_begins_with_what_the_end_of_the_row_before_takes_for_its_own(cell, drawn):
+    assert latex(["", cell], [["x", cell], [cell, "2"]], "n").splitlines()[4:6] == [
+        f"x & {cell} \\\\",
+        f"{drawn} & 2 \\\\",
+    ]

@@ -75,6 +75,11 @@ def test_where_there_is_no_account_the_reason_is_given(cost, d, why):
     assert why in account(cost, d)
 
 
+def test_an_account_of_nothing_but_reviews_that_could_not_be_read_has_no_r():
+    assert "no review could be read" in account(StrongCost(steps=3, apart=9), d=1)
+    assert account(StrongCost(steps=3, acting=3, apart=3), d=1).apart == 1
+
+
 @pytest.mark.parametrize("made", [alike, mixed])
 def test_proposition_1_with_n_solved_repeats_the_accounting(made):
     lines = account(strong_cost(made(50, 40)), D)

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spectrace.cost import radix
 from spectrace.cost.radix import RadixCache
 from spectrace.errors import UsageError
 
@@ -149,6 +150,25 @@ def test_a_state_after_every_token_is_as_good_as_full_attention(prompts):
     hybrid, full = RadixCache(checkpoint_every=1), RadixCache()
 
     assert [hybrid.prefill(prompt) for prompt in prompts] == [full.prefill(prompt) for prompt in prompts]
+
+
+@given(PROMPTS, st.integers(0, 5))
+def test_what_was_stored_last_changes_no_hit(prompts, every):
+    """Prompts are walked from where the last one is known: the same as from the beginning."""
+    one, other = RadixCache(checkpoint_every=every), RadixCache(checkpoint_every=every)
+
+    for prompt in prompts:
+        other._path, other._ends = [], []
+        assert one.prefill(prompt) == other.prefill(prompt)
+
+
+def test_a_prompt_that_grows_is_not_walked_from_its_beginning(monkeypatch):
+    cache, walked = RadixCache(), []
+    monkeypatch.setattr(radix, "_shared", lambda *given, shared=radix._shared: walked.append(1) or shared(*given))
+    for length in range(1, 300):
+        assert cache.prefill(range(length), [length]) == length - 1
+
+    assert len(walked) < 3 * 300
 
 
 @pytest.mark.parametrize("wrong", [{"page_size": 0}, {"capacity_tokens": -1}, {"checkpoint_every": -1}])

@@ -1,4 +1,5 @@
 import random
+import re
 
 import pytest
 
@@ -75,6 +76,23 @@ def test_a_ratio_to_nothing_has_no_value():
     found = TaskBootstrap().estimate(ratio, clustered([("x", 1)]), clustered([("x", 0)]))
 
     assert (found.value, found.method) == (None, "none: the denominator is 0")
+
+
+def test_a_ratio_whose_denominator_is_often_0_has_no_interval():
+    a, rare = clustered((str(task), 1) for task in range(12)), clustered((str(task), task == 0) for task in range(12))
+    found = TaskBootstrap(500).estimate(ratio, a, rare)
+
+    assert (found.value, found.low, found.high) == (12, None, None)
+    assert re.fullmatch(r"none: the denominator is 0 in 1\d\d of 500 draws", found.method)
+
+
+def test_draws_without_a_value_widen_the_interval_and_are_told():
+    a, b = clustered((str(task), 1) for task in range(12)), clustered((str(task), task < 5) for task in range(12))
+    found = TaskBootstrap(5000).estimate(ratio, a, b)
+    undefined = int(re.search(r"; (\d+) draws without a value lie beyond both ends", found.method)[1])
+
+    assert 0 < undefined < 30
+    assert found.low < 12 / 5 < found.high
 
 
 def test_the_method_names_draws_and_seed():
