@@ -58,7 +58,8 @@ class EpisodeSummary:
     run: str | None
     events: int
     steps: int
-    segments: int
+    segments: int | None
+    """Those that exist; None where nobody counted them: no event closed one, and no projection of today is there."""
     reviews: int
     writes: int
     rejections: int
@@ -147,6 +148,8 @@ class WhyStep:
     """Why it was never sent."""
     changed: bool | None = None
     """Whether the state changed when it ran; None where it did not run, or nothing says so."""
+    probability: str | None = None
+    """That it is right, by a scored verdict; as recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +207,11 @@ class WhyItem:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A named run: live episodes, or the children of a re-verification."""
+    """A named run: live episodes, or the children of a re-verification.
+
+    It is counted in cells, of which each is done, failed, running or left: a (task, trial, protocol), however often it
+    was begun; of a re-verification an episode that is judged again; of an import an episode.
+    """
 
     run: str
     kind: str
@@ -215,18 +222,22 @@ class RunSummary:
     """Over the sorted (environment, task, trial), or for a re-verification (episode, its last event's number)."""
     started_at: int
     total: int
-    """Episodes recorded so far."""
+    """What was asked for, by all commands of that name together, and what was recorded beside it."""
     done: int
-    """Of these: ended, completed or truncated."""
+    """Has its result: an end that says something of the agent, so that going on leaves it as it is."""
     failed: int
-    """Failed or interrupted."""
+    """Has none although it was begun: its infrastructure failed, or it was interrupted or cut by the run's limits."""
+    left: int
+    """Nothing of it is recorded."""
+    episodes: int
+    """Recorded, superseded ones among them."""
     reviews: int
     rejections: int
     unusable: int
     cost_usd: str | None
     """None where that of an episode is unknown."""
     state: str
-    """running, or ended."""
+    """running: an episode is being written; stopped: none is, and not all that was asked for is done; else ended."""
     cost_usd_at_least: str | None = None
     """What is known of a cost that is known in part."""
 

@@ -1,23 +1,42 @@
-"""Named runs, told from their episodes: what each is about, how far it is, what came of it."""
+"""Named runs: what each was asked for, how much of it is done, failed or left, and what came of it."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from spectrace.audit.answers import EpisodeSummary, RunSummary
 from spectrace.audit.lines import counted
 from spectrace.core.digest import digest_of
+from spectrace.core.endings import infrastructure
+from spectrace.store.asked import Key, cells_asked
+from spectrace.store.listing import Listable
+from spectrace.store.runs import Run, every
+from spectrace.store.sql import SqlEventStore
 
-_FAILED = ("failed", "interrupted")
+Cell = tuple[str | int, ...]
+"""A piece of a run: (task, trial, protocol), of a re-verification (episode,)."""
 
 
-def run_summaries(episodes: Iterable[EpisodeSummary]) -> list[RunSummary]:
-    """Group the episodes that belong to a run; the run that began last comes first."""
-    groups: dict[tuple[str, str], list[EpisodeSummary]] = {}
+def run_summaries(episodes: Iterable[EpisodeSummary], begun: Iterable[Run] = ()) -> list[RunSummary]:
+    """Return the runs that episodes belong to, or that were begun, recorded or not; the last one begun first."""
+    known = {(run.name, run.kind): run for run in begun}
+    groups: dict[tuple[str, str], list[EpisodeSummary]] = {of: [] for of in known}
     for one in episodes:
         if one.run is not None:
             groups.setdefault((one.run, kind_of(one)), []).append(one)
-    found = [_summary(run, kind, group) for (run, kind), group in groups.items()]
+    found = [_summary(run, kind, group, known.get((run, kind))) for (run, kind), group in groups.items()]
     return sorted(found, key=lambda one: (-one.started_at, one.run, one.kind))
+
+
+def begun(store: Listable) -> list[Run]:
+    """Return the runs that a database knows by themselves; none in a log that is no database."""
+    return every(store) if isinstance(store, SqlEventStore) else []
+
+
+def asked_of(store: Listable, run: str) -> frozenset[Key]:
+    """Return what a run of episodes was asked for: (task, trial, protocol); none where nobody kept it."""
+    return frozenset(cell for one in begun(store) if one.name == run for cell in cells_asked(one.settings))
 
 
 def kind_of(one: EpisodeSummary) -> str:
@@ -25,25 +44,81 @@ def kind_of(one: EpisodeSummary) -> str:
     return {"reverify": "reverify", "imported": "import"}.get(one.protocol, "run")
 
 
-def _summary(run: str, kind: str, group: Sequence[EpisodeSummary]) -> RunSummary:
-    failed = sum(one.status in _FAILED for one in group)
-    running = sum(one.status == "running" for one in group)
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    total: int
+    done: int
+    failed: int
+    running: int
+    asked: frozenset[Cell]
+
+    @property
+    def left(self) -> int:
+        return self.total - self.done - self.failed - self.running
+
+    @property
+    def state(self) -> str:
+        if self.running:
+            return "running"
+        return "stopped" if self.asked and self.done < self.total else "ended"
+
+
+def _progress(kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> _Progress:
+    """Count cells, not episodes: one that failed and was run again is done, once."""
+    states: dict[Cell, set[str]] = {}
+    for one in group:
+        states.setdefault(_cell(kind, one), set()).add(_state(one))
+    counts = [next(state for state in ("done", "running", "failed") if state in each) for each in states.values()]
+    asked = _asked(known)
+    return _Progress(
+        len(asked | set(states)), counts.count("done"), counts.count("failed"), counts.count("running"), asked
+    )
+
+
+def _asked(known: Run | None) -> frozenset[Cell]:
+    if known is None:
+        return frozenset()
+    return frozenset((episode,) for episode, _ in known.selection) | cells_asked(known.settings)
+
+
+def _cell(kind: str, one: EpisodeSummary) -> Cell:
+    match kind:
+        case "reverify":
+            return (one.parent or one.episode,)
+        case "import":  # a file may hold a task and trial twice
+            return (one.episode,)
+        case _:
+            return one.task, one.trial, one.protocol
+
+
+def _state(one: EpisodeSummary) -> str:
+    if one.status == "running":
+        return "running"
+    return "failed" if infrastructure(one.status, one.end_reason) else "done"
+
+
+def _summary(run: str, kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> RunSummary:
+    progress = _progress(kind, group, known)
     costs = [(one.cost_usd, one.cost_usd_at_least) for one in group]
     partly = any(cost is None for cost, _ in costs)
+    began = [one.started_at for one in group] + ([known.created_at] if known is not None else [])
+    selected = _selected(kind, group, known)
     return RunSummary(
         run=run,
         kind=kind,
-        selection=_selection(kind, group),
-        selection_digest=digest_of(sorted(_identity(kind, one) for one in group)),
-        started_at=min(one.started_at for one in group),
-        total=len(group),
-        done=len(group) - failed - running,
-        failed=failed,
+        selection=_in_words(kind, group, selected, progress),
+        selection_digest=digest_of(sorted(selected)),
+        started_at=min(began),
+        total=progress.total,
+        done=progress.done,
+        failed=progress.failed,
+        left=progress.left,
+        episodes=len(group),
         reviews=sum(one.reviews for one in group),
         rejections=sum(one.rejections for one in group),
         unusable=sum(one.unusable for one in group),
         cost_usd=None if partly else dollars_of(cost for cost, _ in costs),
-        state="running" if running else "ended",
+        state=progress.state,
         cost_usd_at_least=dollars_of(cost or least for cost, least in costs) if partly else None,
     )
 
@@ -54,15 +129,29 @@ def dollars_of(costs: Iterable[str | None]) -> str | None:
     return format(sum(known, Decimal(0)).normalize(), "f") if known else None
 
 
-def _selection(kind: str, group: Sequence[EpisodeSummary]) -> str:
-    environments = ", ".join(sorted({one.env for one in group}))
+def _selected(kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> set[tuple[str, ...]]:
+    """Return (environment, task, trial), or of a re-verification (episode, its last event's number), each once."""
     if kind == "reverify":
-        return f"reviews of {counted(len({one.parent for one in group}), 'episode')} on {environments}"
-    tasks, trials = len({(one.env, one.task) for one in group}), len({one.trial for one in group})
+        return {(one.parent or "", str(one.parent_seq)) for one in group}
+    own = _environment(known)
+    found = {(own or one.env, one.task, str(one.trial)) for one in group}
+    asked = cells_asked(known.settings) if known is not None else frozenset()
+    return found | {(own or "?", task, str(trial)) for task, trial, _ in asked}
+
+
+def _environment(known: Run | None) -> str | None:
+    """Return the environment as it was named on the command line; None where no run says."""
+    settings = json.loads(known.settings) if known is not None else None
+    name = settings.get("env") if isinstance(settings, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _in_words(
+    kind: str, group: Sequence[EpisodeSummary], selected: Collection[tuple[str, ...]], progress: _Progress
+) -> str:
+    if kind == "reverify":
+        on = f" on {', '.join(sorted({one.env for one in group}))}" if group else ""
+        return f"reviews of {counted(progress.total, 'episode')}{on}"
+    environments = ", ".join(sorted({env for env, _, _ in selected}))
+    tasks, trials = len({(env, task) for env, task, _ in selected}), len({trial for _, _, trial in selected})
     return f"{environments}: {counted(tasks, 'task')}, {counted(trials, 'trial')}"
-
-
-def _identity(kind: str, one: EpisodeSummary) -> list[str]:
-    if kind == "reverify":
-        return [one.parent or "", str(one.parent_seq)]
-    return [one.env, one.task, str(one.trial)]

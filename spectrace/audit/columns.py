@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from spectrace.audit.answers import EpisodeSummary, Filters
+from spectrace.audit.batches import begun
 from spectrace.audit.costing import CostGroup, Costing, Made, cost_groups, read_spendings
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
@@ -73,7 +74,9 @@ def read_columns(reader: Reader, runs: Sequence[str], costing: Costing, lost: li
             if one.protocol != "reverify"
         ]
         if not summaries:
-            raise UsageError(f"no run of episodes is named {run!r}; `spectrace runs` lists them.")
+            empty = any((one.name, one.kind) == (run, "run") for one in begun(reader.store))
+            what = f"run {run!r} has recorded no episode" if empty else f"no run of episodes is named {run!r}"
+            raise UsageError(f"{what}; `spectrace runs` lists them.")
         for one in summaries:
             found += [_counted(reader, one, spending) for spending in read_spendings(reader, [one.episode], lost)]
     groups: dict[Made, list[Counted]] = {}

@@ -27,7 +27,7 @@ from spectrace.audit.answers import (
     WhyItem,
     WhyStep,
 )
-from spectrace.audit.batches import run_summaries
+from spectrace.audit.batches import begun, run_summaries
 from spectrace.audit.lines import line, plain, tool_name
 from spectrace.audit.reading import Unread, explained, read_events, require_start, unread
 from spectrace.audit.rules import Violation, violations
@@ -252,8 +252,9 @@ class Reader:
         ]
 
     def runs(self, name: str | None = None) -> list[RunSummary]:
-        """Return the named runs, newest first; with `name` that one."""
-        found = run_summaries(self.iter_episodes(Filters(run=() if name is None else (name,))))
+        """Return the named runs, newest first; with `name` that one; one that has recorded nothing too."""
+        recorded = self.iter_episodes(Filters(run=() if name is None else (name,)))
+        found = run_summaries(recorded, (one for one in begun(self.store) if name in (None, one.name)))
         if name is not None and not found:
             raise UsageError(f"no run is named {name!r}; `spectrace runs` lists them.")
         return found

@@ -11,6 +11,7 @@ from spectrace.audit.comparison import R_MEASURES, Comparison, Metric, methods_l
 from spectrace.audit.cost_notes import notes
 from spectrace.audit.costing import Costing
 from spectrace.audit.reading import Unread
+from spectrace.audit.shortfall import shortfalls
 from spectrace.audit.visible import one_line
 from spectrace.cli import console, document, grids
 from spectrace.cli.console import Column
@@ -105,6 +106,7 @@ def command(
     lost: list[Unread] = []
     with reading(db) as reader:
         columns = read_columns(reader, runs, costing, lost)
+        lacking = shortfalls(reader.store, columns)
     if not columns:
         ctx.exit(console.lost(lost))
     base = named_column(columns, baseline) if baseline is not None else strong_alone(columns, columns[0])
@@ -114,6 +116,8 @@ def command(
         document.write("compare", [item(one) for one in metrics])
     else:
         _write(comparison, metrics, form)
+    for note in lacking:
+        console.say(one_line(note), style="warning")
     for note in notes([one.cost for one in columns if one.cost is not None], costing):
         console.say(note, style="warning")
     ctx.exit(console.lost(lost))

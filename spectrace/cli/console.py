@@ -233,6 +233,8 @@ def status_span(status: str) -> Span:
         "interrupted": "warning",
         "running": "name",
         "untestable": "warning",
+        "stopped": "warning",
+        "ended": "good",
         "unknown": "warning",
         "never": "dim",
     }.get(status, "bad")

@@ -24,13 +24,11 @@ from spectrace.runs.live import EpisodeProtocol, options_of
 from spectrace.runs.purse import most
 from spectrace.settings import Settings
 from spectrace.store import runs
+from spectrace.store.asked import Grid, Key
 from spectrace.store.sql import SqlEventStore
 
 _OUTSIDE = frozenset({"url", "key_env", "key_file", "timeout_s"})
 """Where a model is reached, not what it is: a run may go on with another server."""
-
-Key = tuple[str, int, str]
-"""(task, trial, protocol)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,8 @@ def _identity(name: str, settings: Settings) -> str:
     return f"{kept.get('provider')}:{kept.get('name')}" + (f" {json.dumps(rest, sort_keys=True)}" if rest else "")
 
 
-def go_on(store: SqlEventStore, name: str, wanted: Spec) -> Before:
-    """Begin the run, or go on with it; return what it has recorded.
+def go_on(store: SqlEventStore, name: str, wanted: Spec, asked: Grid) -> Before:
+    """Begin the run, or go on with it, and keep what it is asked for; return what it has recorded.
 
     Raise UsageError, saying what differs, where the name stands for another run.
     """
@@ -113,6 +111,7 @@ def go_on(store: SqlEventStore, name: str, wanted: Spec) -> Before:
         )
     if known is None:
         runs.begin(store, name, "run", (), wanted.to_json())
+    runs.ask(store, name, asked)
     return Before(_results(recorded), sum(_spent(reader, one) for one in recorded))
 
 

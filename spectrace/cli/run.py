@@ -24,6 +24,7 @@ from spectrace.runs.batch import Batch, Ended, NotRecorded, cells
 from spectrace.runs.live import Labels, Recorded
 from spectrace.runs.purse import Purse
 from spectrace.runs.sources import Limits
+from spectrace.store.asked import Grid
 from spectrace.store.sql import open_store
 
 _LARGEST_SEED = 2**52
@@ -131,7 +132,9 @@ def command(
     """Run tasks live under one protocol or several and record every event of them."""
     settings = settings_here()
     protocols = choose_protocols(protocol_names, options)
-    wanted = cells(choose_tasks(env, open_environment(env), tasks), protocols, trials)
+    chosen = choose_tasks(env, open_environment(env), tasks)
+    wanted = cells(chosen, protocols, trials)
+    asked = Grid(tuple(task.id for task in chosen), trials, tuple(one.NAME for one in protocols))
     filed = Labels(
         project=project or settings.project,
         labels=tuple(label_of(text) for text in labels),
@@ -151,7 +154,7 @@ def command(
         clients = {role: models.open(model) for role, model in named.items()}
         store = open_store(database_url(db, settings))
         try:
-            before = Before() if name is None else going_on.go_on(store, name, spec)
+            before = Before() if name is None else going_on.go_on(store, name, spec, asked)
             todo = [cell for cell in wanted if cell.key not in before.results]
             if len(todo) < len(wanted):
                 there = len(wanted) - len(todo)

@@ -13,9 +13,11 @@ _COLUMNS = (
     Column("kind"),
     Column("started", rank=3),
     Column("selection", flex=24),
-    Column("episodes", right=True),
-    Column("done", right=True, rank=1),
+    Column("total", right=True),
+    Column("done", right=True),
     Column("failed", right=True),
+    Column("left", right=True),
+    Column("episodes", right=True, rank=4),
     Column("reviews", right=True, rank=2),
     Column("rejected", right=True, rank=2),
     Column("unusable", right=True, rank=4),
@@ -38,7 +40,7 @@ def command(run: str | None, db: str | None, *, as_json: bool) -> None:
     columns = _COLUMNS[: None if any(one.cost_usd or one.cost_usd_at_least for one in found) else -1]
     rows = [_row(one)[: len(columns)] for one in found]
     console.table(columns, rows, "No run has a name: `run --name` gives one.")
-    if run is not None:
+    if run is not None and any(one.episodes for one in found):
         console.say(f"Its episodes: spectrace ls --run {run}", style="dim")
 
 
@@ -52,6 +54,8 @@ def _item(one: RunSummary) -> dict[str, object]:
         "total": one.total,
         "done": one.done,
         "failed": one.failed,
+        "left": one.left,
+        "episodes": one.episodes,
         "reviews": one.reviews,
         "rejections": one.rejections,
         "unusable": one.unusable,
@@ -70,6 +74,8 @@ def _row(one: RunSummary) -> list[console.Cell]:
         one.total,
         one.done,
         (str(one.failed), "bad") if one.failed else one.failed,
+        (str(one.left), "warning") if one.left else one.left,
+        one.episodes,
         one.reviews,
         one.rejections,
         one.unusable,

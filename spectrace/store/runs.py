@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from spectrace.core.digest import canonical, digest
 from spectrace.errors import UsageError
 from spectrace.store import tables
+from spectrace.store.asked import Grid, with_asked
 from spectrace.store.projections import storable
 from spectrace.store.sql import SqlEventStore
 
@@ -75,6 +76,17 @@ def begin(
             "Give another --name."
         )
     return run
+
+
+def ask(store: SqlEventStore, name: str, grid: Grid) -> None:
+    """Keep what the run is asked for now, beside what it was asked for before."""
+    with store.database.writing(durable=True) as connection:
+        found = _find(connection, name)
+        if found is None:
+            raise UsageError(f"there is no run {name[:80]!r}: begin it first.")
+        settings = with_asked(found.settings, grid)
+        if settings != found.settings:
+            connection.execute(tables.runs.update().where(tables.runs.c.name == name).values(settings=settings))
 
 
 def get(store: SqlEventStore, name: str) -> Run:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import Labels, record
 from spectrace.settings import Settings
 from spectrace.store import runs
+from spectrace.store.asked import Grid, cells_asked
 from spectrace.store.sql import open_store
 from tests.episodes import DONE, FIND, READ
 from tests.playbook import accept
@@ -38,11 +40,38 @@ def spec(protocols=ONE, **given):
     return going_on.spec(protocols=protocols, **named)
 
 
+ASKED = Grid(("cancel-own",), 1, ("specagent",))
+
+
+def go_on(store, name, wanted, asked=ASKED):
+    return going_on.go_on(store, name, wanted, asked)
+
+
 def test_a_new_run_has_nothing_and_its_spec_is_stored(store):
-    before = going_on.go_on(store, "n", spec())
+    before = go_on(store, "n", spec())
 
     assert (before.results, before.micro_usd) == ({}, 0)
-    assert runs.get(store, "n").settings == spec().to_json()
+    assert json.loads(runs.get(store, "n").settings).items() >= json.loads(spec().to_json()).items()
+
+
+def test_what_is_asked_for_is_kept_and_added_to(store):
+    go_on(store, "n", spec())
+    go_on(store, "n", spec(), Grid(("cancel-own",), 2, ("weak-only",)))
+
+    assert cells_asked(runs.get(store, "n").settings) == {
+        ("cancel-own", 0, "specagent"),
+        ("cancel-own", 0, "weak-only"),
+        ("cancel-own", 1, "weak-only"),
+    }
+
+
+def test_what_is_refused_is_not_kept_as_asked_for(store):
+    go_on(store, "n", spec())
+    before = runs.get(store, "n").settings
+    with pytest.raises(UsageError):
+        go_on(store, "n", spec(seed=1), Grid(("other",), 1, ("specagent",)))
+
+    assert runs.get(store, "n").settings == before
 
 
 def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_is_none(store):
@@ -51,7 +80,7 @@ def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_i
     first = recorded(store, labels=labels)
     recorded(store, labels=labels)
     failed = recorded(store, weak=[FIND], labels=Labels(run="n", trial=1))
-    before = going_on.go_on(store, "n", spec())
+    before = go_on(store, "n", spec())
 
     assert {key: one.episode for key, one in before.results.items()} == {("cancel-own", 0, "specagent"): first}
     assert failed not in before.results
@@ -60,7 +89,7 @@ def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_i
 def test_a_cell_that_runs_elsewhere_is_left_to_it(store):
     first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
     writer = store.create("elsewhere", replace(first, trial=1), 1)
-    before = going_on.go_on(store, "n", spec())
+    before = go_on(store, "n", spec())
     writer.close()
 
     assert before.results["cancel-own", 1, "specagent"].episode == "elsewhere"
@@ -80,18 +109,18 @@ def test_a_cell_that_runs_elsewhere_is_left_to_it(store):
     ],
 )
 def test_another_spec_is_refused_with_what_differs(store, changes, words):
-    going_on.go_on(store, "n", spec())
+    go_on(store, "n", spec())
 
     with pytest.raises(UsageError, match=words):
-        going_on.go_on(store, "n", spec(**changes))
+        go_on(store, "n", spec(**changes))
 
 
 @pytest.mark.parametrize("name", ["desk:env", "another.desk:open_it"])
 def test_an_environment_of_ones_own_may_call_itself_what_it_likes(store, name):
-    going_on.go_on(store, "n", spec(env=name))
+    go_on(store, "n", spec(env=name))
     recorded(store, labels=Labels(run="n"))  # on one that calls itself shop
 
-    assert len(going_on.go_on(store, "n", spec(env=name)).results) == 1
+    assert len(go_on(store, "n", spec(env=name)).results) == 1
 
 
 @pytest.mark.parametrize("given", ["tau2:mock", "desk:env"])
@@ -99,15 +128,15 @@ def test_a_run_without_a_spec_is_held_to_the_name_of_its_environment_if_it_is_ou
     recorded(store, labels=Labels(run="n"))
 
     with pytest.raises(UsageError, match=f"another env shop, now {given}"):
-        going_on.go_on(store, "n", spec(env=given))
+        go_on(store, "n", spec(env=given))
 
 
 def test_options_are_held_against_what_was_recorded_even_of_a_protocol_added_later(store):
-    going_on.go_on(store, "n", spec())
+    go_on(store, "n", spec())
     recorded(store, weak=[FIND, READ, DONE], protocol=WeakOnly(), labels=Labels(run="n"))
 
     with pytest.raises(UsageError, match="option max_steps of weak-only"):
-        going_on.go_on(store, "n", spec((WeakOnly(max_steps=3),)))
+        go_on(store, "n", spec((WeakOnly(max_steps=3),)))
 
 
 @pytest.mark.parametrize(("cached", "micro_usd"), [(0, 2000), (None, 2000), (100, 1100)])
@@ -118,13 +147,13 @@ def test_what_was_spent_before_is_counted_as_its_purse_counted_it(store, cached,
     task, labels = open_shop().tasks()[0], Labels(run="n")
     asyncio.run(record(task, open_shop(), {"weak": weak}, WeakOnly(), store, labels=labels, prices=prices))
 
-    assert going_on.go_on(store, "n", spec((WeakOnly(),))).micro_usd == micro_usd
+    assert go_on(store, "n", spec((WeakOnly(),))).micro_usd == micro_usd
 
 
 def test_tasks_and_protocols_may_be_added(store):
-    going_on.go_on(store, "n", spec())
+    go_on(store, "n", spec())
 
-    assert going_on.go_on(store, "n", spec((SpecAgent(), WeakOnly()))).results == {}
+    assert go_on(store, "n", spec((SpecAgent(), WeakOnly()))).results == {}
 
 
 def test_a_server_may_move_and_a_model_may_not_change():
@@ -141,4 +170,4 @@ def test_the_name_of_a_re_verification_is_not_taken(store):
     reverified(store, episode, "again", [accept()] * 3)
 
     with pytest.raises(UsageError, match="run 'again' is a reverify"):
-        going_on.go_on(store, "again", spec())
+        go_on(store, "again", spec())

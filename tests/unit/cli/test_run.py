@@ -218,6 +218,23 @@ def test_a_run_that_has_every_result_runs_nothing(line, tmp_path):
     assert len(line.items("ls")) == len(first)
 
 
+def test_a_run_that_recorded_nothing_is_listed_with_what_is_left(line):
+    line(*TWO, "--weak", "openai:x@http://127.0.0.1:1")
+    (item,) = line.items("runs")
+
+    assert (item["run"], item["total"], item["left"], item["episodes"], item["state"]) == ("n", 2, 2, 0, "stopped")
+    assert "Its episodes" not in line("runs", "n").stderr
+    for command in (["compare", "n"], ["cost", "--run", "n"], ["ls", "--run", "n"]):
+        assert line(*command).exit_code in {0, 2}
+
+
+def test_what_a_run_left_undone_is_told_by_its_comparison(line, tmp_path):
+    model = script(tmp_path / "weak.json", [FINISH, BUSY])
+    line.items(*TWO, "--weak", model, code=1)
+
+    assert "weak-only lacks 1 of the 2 episodes that were asked for" in line("compare", "n").stderr
+
+
 def test_more_trials_of_the_same_run_are_added(line, tmp_path):
     model = script(tmp_path / "weak.json", [FINISH] * 4)
     line.items(*TWO, "--weak", model)

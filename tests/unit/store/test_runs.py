@@ -5,6 +5,7 @@ import pytest
 from spectrace.core.digest import digest
 from spectrace.errors import UsageError
 from spectrace.store import runs
+from spectrace.store.asked import Grid, cells_asked
 from spectrace.store.sql import open_store
 
 SELECTION = (("ep1", "aa"), ("ep2", "bb"))
@@ -80,3 +81,13 @@ def test_an_unknown_run_is_named(store):
     for act in (lambda: runs.get(store, "nope"), lambda: runs.record(store, "nope", ITEM)):
         with pytest.raises(UsageError, match="there is no run 'nope'"):
             act()
+
+
+def test_what_a_run_is_asked_for_is_added_to_its_settings(store):
+    runs.begin(store, "first", "run", (), '{"env": "shop"}')
+    runs.ask(store, "first", Grid(("a",), 1, ("x",)))
+    runs.ask(store, "first", Grid(("a",), 2, ("x",)))
+
+    assert cells_asked(runs.get(store, "first").settings) == {("a", 0, "x"), ("a", 1, "x")}
+    with pytest.raises(UsageError, match="begin it first"):
+        runs.ask(store, "other", Grid((), 1, ()))
