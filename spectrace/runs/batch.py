@@ -15,7 +15,7 @@ from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.models.client import ModelClient
 from spectrace.runs.health import Health
-from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
+from spectrace.runs.live import Admit, EpisodeProtocol, Labels, Prices, Recorded, record
 from spectrace.runs.purse import Purse
 from spectrace.runs.recorder import Watcher
 from spectrace.runs.sources import Limits
@@ -75,6 +75,7 @@ class Batch:
     purse: Purse = field(default_factory=Purse)
     health: Health = field(default_factory=Health)
     watch: Watcher | None = None
+    admit: Admit | None = None
     _begun: int = field(default=0, init=False)
 
     @property
@@ -138,6 +139,7 @@ class Batch:
                 prices=self.prices,
                 purse=self.purse,
                 watch=self.watch,
+                admit=self.admit,
             )
         except (EnvironmentFailed, ModelFailed) as error:
             return NotRecorded(cell.task.id, cell.trial, error, cell.protocol.NAME)

@@ -8,7 +8,7 @@ import asyncio
 import json
 import platform
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -34,6 +34,9 @@ from spectrace.store.process import operator
 
 _RENEW_EVERY_S = 10.0
 _CANCELLED = Outcome("interrupted", "cancelled")
+
+Admit = Callable[[EpisodeStarted], None]
+"""Looks at an episode before it is created, and raises UsageError where it must not be."""
 
 Prices = Mapping[str, Sequence[Price]]
 """`provider:name` -> the user's own prices of it."""
@@ -157,6 +160,7 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     prices: Prices | None = None,
     purse: Purse | None = None,
     watch: Watcher | None = None,
+    admit: Admit | None = None,
 ) -> Recorded:
     """Run one episode live and record it; its calls are paid from its own purse and from that of a whole run, `purse`.
 
@@ -169,6 +173,8 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
         purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
         require_prices(models, purses)
         first = started(environment, task, protocol, prompts or Prompts(), models, labels)
+        if admit is not None:
+            admit(first)
         source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
         going = protocol.run(setup_of(first))
         recorder, writer = await begin(store, new_episode_id(), first, watch)

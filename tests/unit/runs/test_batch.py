@@ -200,6 +200,19 @@ async def test_bad_input_of_an_episode_stops_the_batch_with_its_error():
 
 
 @in_loop
+async def test_an_episode_that_is_not_admitted_is_not_recorded_and_stops_the_batch():
+    def refuse(first):
+        raise UsageError(f"other data of {first.task.id}")
+
+    begun = []
+    one = batch(cells(tasks(3), [WeakOnly()]), admit=refuse, watch=lambda episode, *_: begun.append(episode))
+    with pytest.raises(UsageError, match=f"other data of {tasks(1)[0].id}"):
+        await collect(one)
+
+    assert begun == []
+
+
+@in_loop
 async def test_cancelling_ends_the_running_episode_as_interrupted():
     asked = asyncio.Event()
 
