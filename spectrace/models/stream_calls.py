@@ -2,7 +2,10 @@
 
 Servers repeat an index, leave it out, or send an id again with every piece. A piece is placed only where one call alone
 can be meant; a call whose arguments are a whole JSON object can take no more. Otherwise the reply is refused
-(InvalidReply): pieces of two calls, glued together, can be valid JSON and reach a tool that writes.
+(InvalidReply): pieces of two calls, glued together, can be valid JSON and reach a tool that writes, and a head taken
+for a call of its own runs a tool without arguments. A name that comes again is the same call only under its id, and
+only where every piece behind the head repeats the same labels; index, id and name all equal are one call by the
+dialect.
 """
 
 from collections.abc import Mapping
@@ -19,8 +22,22 @@ class _Open:
     id: str | None
     name: str | None
     pieces: list[object] = field(default_factory=list)
+    begun: frozenset[str] | None = None
+    """Which labels its first piece carried."""
+    tails: set[frozenset[str]] = field(default_factory=set)
+    """Which labels its other pieces carried."""
     overfull: bool = False
     """Whether arguments came after a whole JSON object: perhaps another call's."""
+    restated: bool = False
+    """Whether its head stands twice: the same call as long as index and id tell calls apart."""
+    echo: bool = False
+    """Whether its head may be the call before it, named once more."""
+
+    @property
+    def carried(self) -> frozenset[str]:
+        """Which labels it carries."""
+        given = {"index": self.index, "id": self.id, "name": self.name}
+        return frozenset(label for label, value in given.items() if value is not None)
 
     @property
     def text(self) -> str:
@@ -55,6 +72,12 @@ class CallPieces:
         """What was odd about the labels, each said once."""
         return tuple(self._noted)
 
+    @property
+    def _shared(self) -> bool:
+        """Whether two calls carry one id or one index."""
+        labels = ([call.id for call in self._calls], [call.index for call in self._calls])
+        return any(len(set(given)) < len(given) for given in labels)
+
     def shown(self) -> list[str]:
         """Return the calls as lines for a reader: they may be unfinished."""
         return [f"{call.name or ''} {call.text}".strip() for call in self._calls]
@@ -69,6 +92,10 @@ class CallPieces:
         ordered = self._calls
         if len(self._calls) > 1 and any(call.overfull for call in self._calls):
             raise self._undecided("arguments go on after a whole JSON object")
+        if any(call.restated for call in self._calls) and self._shared:
+            raise self._undecided("a head stands twice under one id, and calls share their ids or indexes")
+        if any(call.echo and not call.text.strip() for call in self._calls):
+            raise self._undecided("a head without arguments may be the call before it, named again")
         if self._interleaved and not all(call.text.strip() for call in self._calls):
             raise self._undecided("arguments go to an earlier call while another has none")
         if not self._noted:
@@ -90,6 +117,7 @@ class CallPieces:
         if head.index is None:
             self._note("a piece of a tool call has no index")
         call = self._meant(head, blank=arguments is None or arguments == "")
+        self._label(call, head.carried)
         call.id, call.name = call.id or head.id, call.name or head.name
         if arguments is not None and arguments != "":
             if str(arguments).strip():
@@ -105,7 +133,7 @@ class CallPieces:
         if head.id is not None:
             return self._labelled_new(head)
         if head.name is not None:
-            return self._named(head, blank=blank)
+            return self._named(head)
         return self._tail(head)
 
     def _known(self, head: _Open, same: list[_Open], *, blank: bool) -> _Open:
@@ -117,6 +145,10 @@ class CallPieces:
             return self._begin(head)
         if at[-1].name not in {None, head.name}:
             raise self._undecided(f"the id {head.id!r} names {at[-1].name!r}, then {head.name!r}")
+        if at[-1].name is not None and (blank or not at[-1].text.strip()):
+            if head.index is None:
+                raise self._undecided(f"the head {head.name!r} stands twice, without an index")
+            at[-1].restated = True
         return self._only(at)
 
     def _labelled_new(self, head: _Open) -> _Open:
@@ -129,17 +161,20 @@ class CallPieces:
             raise self._undecided(f"a piece with the new id {head.id!r} names no function")
         return self._begin(head)
 
-    def _named(self, head: _Open, *, blank: bool) -> _Open:
+    def _named(self, head: _Open) -> _Open:
         """Place a head without an id."""
         at = self._at(head.index) if head.index is not None else self._calls[-1:]
+        among = self._calls if head.index is None else at[:-1]
+        if any(call.name == head.name and not call.text.strip() for call in among):
+            raise self._undecided(f"the head {head.name!r} comes again, perhaps for a call that waits for arguments")
         if not at or at[-1].whole:
-            return self._begin(head)
+            return self._begin(head, echo=bool(at) and at[-1].name == head.name)
         last = at[-1]
         if last.name is None:
             return last
         if head.index is None and not last.text.strip():
             return self._begin(head)
-        if head.index is not None and last.name == head.name and not (blank and not last.text):
+        if head.index is not None and last.name == head.name and last.id is not None:
             return last  # the name again with every piece
         raise self._undecided(f"a head {head.name!r} without an id comes inside the call {last.name!r}")
 
@@ -167,10 +202,20 @@ class CallPieces:
             raise self._undecided("a piece could belong to more than one call, or to none")
         return candidates[0]
 
-    def _begin(self, head: _Open) -> _Open:
+    def _label(self, call: _Open, labels: frozenset[str]) -> None:
+        """Refuse a call named again where not all pieces behind its head carry the same: it may be another head."""
+        if call.begun is None:
+            call.begun = labels
+            return
+        call.tails.add(labels)
+        again = "name" in call.begun and any("name" in tail for tail in call.tails)
+        if again and (len(call.tails) > 1 or not labels <= call.begun):
+            raise self._undecided(f"some pieces of the call {call.name!r} name it again and some do not")
+
+    def _begin(self, head: _Open, *, echo: bool = False) -> _Open:
         if head.index is not None and self._at(head.index):
             self._note(f"two tool calls carry the index {head.index}")
-        call = _Open(head.index, head.id, head.name)
+        call = _Open(head.index, head.id, head.name, echo=echo)
         self._calls.append(call)
         return call
 

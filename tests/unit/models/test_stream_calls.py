@@ -46,8 +46,12 @@ def test_labels_may_be_repeated_with_every_piece():
     assert read(piece(0, "a", "renew", A[:5]), piece(0, "a", "renew", A[5:])) == ([("a", "renew", A)], ())
 
 
-def test_a_name_may_be_repeated_without_an_id():
-    assert read(piece(0, None, "renew", A[:5]), piece(0, None, "renew", A[5:])) == ([(None, "renew", A)], ())
+@pytest.mark.parametrize("begun", ["", A[:5]])
+@pytest.mark.parametrize("id_", ["a", None])
+def test_a_name_may_be_repeated_with_every_piece_of_a_call_that_has_an_id(begun, id_):
+    rest = [piece(0, id_, "renew", part) for part in (A[len(begun) : 9], A[9:])]
+
+    assert read(piece(0, "a", "renew", begun), *rest) == ([("a", "renew", A)], ())
 
 
 def test_an_id_may_come_before_the_name():
@@ -118,6 +122,14 @@ def test_an_object_in_one_piece_stays_an_object():
         ([piece(0, "a")], "tool call 1 names no function"),
         ([piece(0, "a", "renew", {"n": 1}), piece(0, arguments=A)], "pieces that are not all text"),
         (["x"], "is no object"),
+        ([piece(0, None, "renew", A[:5]), piece(0, None, "renew", A[5:])], "comes inside the call 'renew'"),
+        ([piece(None, "a", "renew", ""), piece(None, None, "renew", A)], "perhaps for a call that waits"),
+        ([piece(None, "a", "renew"), piece(None, "b", "pay"), piece(None, None, "renew", A)], "that waits"),
+        ([piece(0, "a", "renew"), piece(0, "b", "pay", B), piece(0, None, "renew", A)], "that waits"),
+        ([piece(None, "a", "renew"), piece(None, "a", "renew", A)], "stands twice, without an index"),
+        ([piece(0, "a", "renew"), piece(0, "a", "renew"), piece(0, arguments=A)], "name it again and some do not"),
+        ([piece(0, "a", "renew"), piece(0, "a", "renew", A), piece(0, "a", "renew", B)], "calls share their ids"),
+        ([piece(0, None, "renew", A), piece(0, None, "renew")], "may be the call before it, named again"),
     ],
 )
 def test_what_cannot_be_decided_is_refused_with_the_reason(pieces, words):
