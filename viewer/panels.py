@@ -4,12 +4,14 @@ Nothing is drawn in colour by its text alone: every chip says in words what its 
 classes (see style.css), so they are made of numbers and of this module's own words, never of recorded text.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
-from spectrace.core.fold import FoldedRepair, FoldedSegment, FoldedStep
+from spectrace.audit import notes
+from spectrace.core.events import ControlPassed, PlanMade, ProgressJudged
+from spectrace.core.fold import Episode, FoldedRepair, FoldedSegment, FoldedStep, Note
 from spectrace.core.types import Effect, Verdict
 from viewer.literal import block, inline, name_and_rest
 
@@ -23,6 +25,30 @@ class Standing:
 
     word: str
     tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What an episode tells of its segments and steps beside themselves, looked up once for a page."""
+
+    drivers: Mapping[int, str | None] = field(default_factory=dict)
+    """Segment -> weak or strong, under a protocol in which control is passed."""
+    notes: Mapping[int, Sequence[Note]] = field(default_factory=dict)
+    """Segment -> replies in it that broke the form."""
+    scores: Mapping[int, str] = field(default_factory=dict)
+    """step.drafted -> the probability of its scored verdict."""
+    taken: Mapping[int, str] = field(default_factory=dict)
+    """act.requested -> the guess that it was sent for."""
+
+
+def beside(episode: Episode) -> Beside:
+    """Look up what the cards of an episode show."""
+    return Beside(
+        {segment.index: notes.driver(episode, segment.index) for segment in episode.segments},
+        notes.inside(episode),
+        notes.scores(episode),
+        notes.taken_guesses(episode),
+    )
 
 
 def chip(text: str, tone: str, where: str) -> None:
@@ -48,11 +74,16 @@ def choose(seq: int) -> None:
     st.query_params["event"] = str(seq)
 
 
-def standing(segment: FoldedSegment) -> Standing:
-    """Say what became of a segment."""
+def standing(segment: FoldedSegment, driver: str | None = None) -> Standing:
+    """Say what became of a segment, or who drove where nothing is reviewed."""
     verdict = segment.verdict
     if verdict is not None:
         return _judged(verdict)
+    if driver is not None:
+        return Standing(f"the {inline(driver, 20)} model drove", "repair" if driver == "strong" else "quiet")
+    if segment.guesses:
+        taken = sum(guess.fate == "committed" for guess in segment.guesses)
+        return Standing(f"guesses taken: {taken} of {len(segment.guesses)}", "accept" if taken else "quiet")
     reviewed = {step.reviewed for step in segment.steps}
     if "no" in reviewed:
         return Standing("committed unreviewed", "warn")
@@ -90,28 +121,38 @@ def pages(segments: Sequence[FoldedSegment], weight: int) -> list[Sequence[Folde
 
 def page_of(cut: Sequence[Sequence[FoldedSegment]], seq: int) -> int:
     """Return the number, from 1, of the page whose segments hold or precede an event."""
-    begun = [number for number, page in enumerate(cut, 1) if first_seq(page[0]) <= seq]
+    begun = [number for number, page in enumerate(cut, 1) if notes.first_seq(page[0]) <= seq]
     return begun[-1] if begun else 1
 
 
-def first_seq(segment: FoldedSegment) -> int:
-    """Return the event that a segment begins with."""
-    return min(_seqs(segment), default=0)
+def note(one: Note) -> None:
+    """Draw what stands between the steps: the plan, a judgement, who goes on, a reply that broke the form."""
+    where, text = str(one.seq), notes.words(one)
+    with st.container(key=f"note-{_tone(one)}-{where}", gap=None):
+        with st.container(key=f"notehead-{where}", horizontal=True, vertical_alignment="center"):
+            with st.container(width="stretch"):
+                st.text(inline(notes.headline(one)))
+            event_button(one.seq, f"note-{where}")
+        if text:
+            with st.container(key=f"notetext-{where}"):
+                st.text(block(text, 4_000 if isinstance(one.body, PlanMade) else 1_200))
 
 
-def _seqs(segment: FoldedSegment) -> Iterator[int]:
-    for step in (*segment.steps, *segment.guesses):
-        yield step.seq
-        yield from (seq for seq in (step.request, step.act) if seq is not None)
-    yield from (seq for seq in (segment.closed, segment.review, segment.verdict_seq) if seq is not None)
-    if segment.repair is not None:
-        yield segment.repair.seq
-        yield from (step.act for step in segment.repair.steps if step.act is not None)
+def _tone(one: Note) -> str:
+    match one.body:
+        case PlanMade():
+            return "plan"
+        case ProgressJudged(outcome=outcome):
+            return "accept" if outcome == "progress" else "warn"
+        case ControlPassed(to=to):
+            return "strong" if to == "strong" else "weak"
+        case _:
+            return "odd"
 
 
-def segment_card(segment: FoldedSegment, number: int) -> None:
+def segment_card(segment: FoldedSegment, number: int, known: Beside) -> None:
     """Draw a segment: its steps, its verdict, and the repair beside what it replaces. `number` is its place, from 0."""
-    where, now = str(number), standing(segment)
+    where, now = str(number), standing(segment, known.drivers.get(segment.index))
     with st.container(key=f"segment-{now.tone}-{where}", gap="small"):
         with st.container(key=f"head-{where}", horizontal=True, vertical_alignment="center"):
             with st.container(key=f"title-{where}", width="content"):
@@ -121,7 +162,7 @@ def segment_card(segment: FoldedSegment, number: int) -> None:
             chip(now.word, now.tone, where)
         for place, step in enumerate(segment.steps, 1):
             held = segment.reason == "held" and place == len(segment.steps)
-            _step(step, str(place), f"{where}-{place}", held=held)
+            _step(step, str(place), f"{where}-{place}", known, held=held)
         for place, guess in enumerate(segment.guesses, 1):
             _guess(guess, f"g{place}", f"{where}-g{place}")
         if segment.verdict is not None and segment.verdict.decision != "accept":
@@ -130,32 +171,40 @@ def segment_card(segment: FoldedSegment, number: int) -> None:
             _accepted(segment.verdict, segment.verdict_seq, where)
         if segment.repair is not None:
             _repair(segment, segment.repair, where)
+        for one in known.notes.get(segment.index, ()):
+            note(one)
 
 
 def _range(segment: FoldedSegment) -> str:
-    seqs = list(_seqs(segment))
+    seqs = list(notes.seqs(segment))
     events = f"events {min(seqs)} to {max(seqs)}" if seqs else "no events"
     closed = f"closed: {inline(segment.reason, 40)}" if segment.reason else "no end of the segment recorded"
     return events if segment.verdict is None and segment.reason is None else f"{closed}  ·  {events}"
 
 
-def _step(folded: FoldedStep, number: str, where: str, *, held: bool) -> None:
+def _step(folded: FoldedStep, number: str, where: str, known: Beside, *, held: bool) -> None:
     fate = "discarded" if folded.fate == "discarded" else "held" if held else "plain"
     with st.container(key=f"step-{fate}-{where}", gap=None):
-        _action_line(folded, number, where, chips=_step_chips(folded, held=held))
+        _action_line(folded, number, where, chips=_step_chips(folded, known, held=held))
         _observation(folded, where, held=held)
 
 
 def _guess(folded: FoldedStep, number: str, where: str) -> None:
     """Draw what the weak model expected the strong one to do."""
-    taken = folded.fate == "committed"
-    with st.container(key=f"step-{'plain' if taken else 'discarded'}-{where}", gap=None):
-        _action_line(folded, number, where, chips=[("guess taken", "accept") if taken else ("guess", "quiet")])
+    taken, lost = folded.fate == "committed", folded.fate == "discarded"
+    words = "guess taken" if taken else "guess lost" if lost else "guess"
+    ran = [] if taken or folded.act is None else [("had run in vain" if lost else "ran", "quiet")]
+    with st.container(key=f"step-{'guess' if taken or not lost else 'discarded'}-{where}", gap=None):
+        _action_line(folded, number, where, chips=[*ran, (words, "accept" if taken else "reject" if lost else "quiet")])
         _observation(folded, where, held=False)
 
 
-def _step_chips(folded: FoldedStep, *, held: bool) -> list[tuple[str, str]]:
+def _step_chips(folded: FoldedStep, known: Beside, *, held: bool) -> list[tuple[str, str]]:
     chips: list[tuple[str, str]] = []
+    if folded.seq in known.scores:
+        chips.append((f"P(yes) {known.scores[folded.seq]}", "quiet"))
+    if folded.act is not None and folded.act in known.taken:
+        chips.append((f"seen by guess {inline(known.taken[folded.act], 20)}", "accept"))
     if held:
         chips.append(("held, then executed" if folded.act is not None else "held for review", "hold"))
     if folded.fate == "discarded":

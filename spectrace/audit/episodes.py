@@ -63,7 +63,7 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         run=started.run if started else None,
         events=row.events,
         steps=totals.steps,
-        segments=totals.segments,
+        segments=_segments(listed_.segments, totals),
         reviews=totals.reviews,
         writes=totals.writes,
         rejections=totals.rejections,
@@ -78,6 +78,13 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         parent_seq=started.parent.seq if started and started.parent else None,
         origin=started.origin.file if started and started.origin else None,
     )
+
+
+def _segments(summary: int | None, totals: Totals) -> int | None:
+    """Return how many segments there are; totals count those that were closed, which some protocols never do."""
+    if summary is not None:
+        return summary
+    return totals.segments if totals.segments or not totals.steps else None
 
 
 def _cost(text: str | None) -> tuple[str | None, str | None]:

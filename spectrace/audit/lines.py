@@ -182,13 +182,15 @@ def _range(start: int, end: int, what: str = "step") -> str:
 
 
 def _verdict(body: VerdictGiven) -> str:
+    scored = "" if body.probabilities is None else f", P(yes) {body.probabilities}"
     match body.outcome:
         case "accept":
-            return "the step accepted" if body.drafted == 1 else f"all {body.drafted} steps accepted"
+            accepted = "the step accepted" if body.drafted == 1 else f"all {body.drafted} steps accepted"
+            return f"{accepted}{scored}"
         case "unusable":
             return f"unusable: {body.cause}; nothing accepted"
         case _:
-            return f"step {body.accepted + 1} of {body.drafted} rejected, {body.category}: {body.reason}"
+            return f"step {body.accepted + 1} of {body.drafted} rejected, {body.category}{scored}: {body.reason}"
 
 
 def plain(value: object) -> object:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spectrace.audit.answers import WhyItem, WhyStep
+from spectrace.audit.notes import scores
 from spectrace.core.events import ActCompleted, ActRequested, EffectObserved, Event, GenerateCompleted
 from spectrace.core.fold import Episode, FoldedSegment, FoldedStep, fold
 
@@ -17,7 +18,7 @@ def why_items(events: Sequence[Event]) -> list[WhyItem]:
         if isinstance(event.body, GenerateCompleted) and event.body.reasoning
     }
     asked = {event.body.position: event.seq for event in events if isinstance(event.body, ActRequested)}
-    known = _Beside(reasoning, _changes(events), asked)
+    known = _Beside(reasoning, _changes(events), asked, scores(episode))
     return [_item(episode, segment, known) for segment in episode.segments if segment.verdict is not None]
 
 
@@ -31,6 +32,8 @@ class _Beside:
     """act.requested -> whether the state changed."""
     asked: Mapping[str, int]
     """Position -> its act.requested: the fold keeps only those that were answered."""
+    scores: Mapping[int, str]
+    """step.drafted -> the probability of its scored verdict."""
 
 
 def _changes(events: Sequence[Event]) -> dict[int, bool]:
@@ -119,4 +122,5 @@ def _step(number: int, folded: FoldedStep, held: bool, known: _Beside) -> WhySte
         reasoning=known.reasoning.get(folded.request) if folded.request is not None else None,
         objection=folded.objection,
         changed=known.changed.get(act) if act is not None else None,
+        probability=known.scores.get(folded.seq),
     )

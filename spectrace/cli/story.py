@@ -5,11 +5,12 @@ Numbers in brackets are event numbers: `show EP:SEQ` has each in full.
 
 from collections.abc import Sequence
 
+from spectrace.audit import notes
 from spectrace.audit.answers import WhyItem, WhyStep
 from spectrace.audit.lines import action_text, counted
 from spectrace.audit.visible import shortened
 from spectrace.cli.console import Span, block, line, rule, status_span
-from spectrace.core.fold import Episode
+from spectrace.core.fold import Episode, FoldedStep, Note
 from spectrace.core.types import Effect, Finish, Reply
 
 _LONG = 1200
@@ -18,6 +19,7 @@ _LONG = 1200
 
 def tell(episode: Episode, items: Sequence[WhyItem]) -> None:
     """Tell the story of each item."""
+    odd = notes.inside(episode)
     _opening(episode)
     if not items:
         reviews = episode.totals.reviews
@@ -31,6 +33,8 @@ def tell(episode: Episode, items: Sequence[WhyItem]) -> None:
         return
     for one in items:
         _item(one)
+        for note in odd.get(one.segment, ()):
+            _note(note)
     _ending(episode)
 
 
@@ -55,9 +59,30 @@ def _rival(episode: Episode) -> None:
         taken = sum(guess.fate == "committed" for guess in guesses)
         vain = sum(guess.fate != "committed" and guess.act is not None for guess in guesses)
         line(f"{counted(len(guesses), 'step')} guessed ahead: {taken} taken, {vain} had run in vain.")
-    for one in episode.handed:
-        span = "" if one.steps is None else f" for {counted(one.steps, 'step')}"
-        line(f"From segment {one.segment} on the {one.to} model drove{span}: ", (one.reason, "strong"))
+        for guess in guesses:
+            _guess(guess)
+    for note in episode.notes:
+        _note(note)
+
+
+def _guess(guess: FoldedStep) -> None:
+    taken = guess.fate == "committed"
+    ran = "" if guess.act is None else "  had run in vain" if guess.fate == "discarded" else "  ran"
+    line(
+        ("✓ ", "good") if taken else ("· ", "dim"),
+        (shortened(action_text(guess.step.action), _LONG), "" if taken else "dim"),
+        ("  taken" if taken else ran, "dim"),
+        (f"  [{guess.seq}]", "dim"),
+        indent=2,
+        hang=4,
+    )
+
+
+def _note(note: Note) -> None:
+    line((notes.headline(note), "strong"), (f"  [{note.seq}]", "dim"))
+    text = notes.words(note)
+    if text:
+        block(shortened(text, _LONG), indent=2)
 
 
 def _request(episode: Episode) -> str:
@@ -84,18 +109,20 @@ def _item(one: WhyItem) -> None:
 def _drafted(one: WhyItem, step: WhyStep) -> None:
     wrong = one.decision == "reject" and step.number == one.accepted + 1
     mark: Span = ("✗ ", "bad") if wrong else ("✓ ", "good") if step.number <= one.accepted else ("· ", "dim")
-    notes: list[Span] = []
+    said: list[Span] = []
+    if step.probability is not None:
+        said.append((f"  P(yes) {step.probability}", "strong"))
     if step.held:
-        notes.append(("  HELD: not executed, waits for the verdict", "held"))
+        said.append(("  HELD: not executed, waits for the verdict", "held"))
     elif step.objection is not None:
-        notes.append(("  never sent", "warning"))
+        said.append(("  never sent", "warning"))
     style = "bad" if wrong else ""
     line(
         mark,
         (f"{step.number}. ", "strong"),
         (shortened(action_text(step.action), _LONG), style),
         (f"  {step.effect}", "dim"),
-        *notes,
+        *said,
         (f"  [{step.seq}]", "dim"),
         hang=5,
     )

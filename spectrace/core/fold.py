@@ -17,7 +17,10 @@ from spectrace.core.events import (
     EpisodeStarted,
     Event,
     GenerateRequested,
+    PlanMade,
+    ProgressJudged,
     RepairMade,
+    ReplyUnusable,
     ResetCompleted,
     SegmentClosed,
     SegmentCommitted,
@@ -99,6 +102,14 @@ class FoldedSegment:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What happened beside the steps: a plan, a judgement, control passed on, a reply that broke the form."""
+
+    seq: int
+    body: PlanMade | ProgressJudged | ControlPassed | ReplyUnusable
+
+
 class Tally:
     """Totals that grow by one event at a time. The driver and the fold count alike."""
 
@@ -133,8 +144,7 @@ class Episode:
     ended_at: int | None = None
     events: int = 0
     last_at: int = 0
-    handed: list[ControlPassed] = field(default_factory=list)
-    """How control went from model to model (agentcollab)."""
+    notes: list[Note] = field(default_factory=list)
     took_us: int = 0
     """What passed from event to event; where the wall clock went back, the latency that the event itself measured."""
     clock_back: list[int] = field(default_factory=list)
@@ -195,8 +205,8 @@ def apply(episode: Episode, event: Event) -> None:
             _speculated(episode, event.seq, body)
         case SpeculationMatched(guess=guess):
             _matched(episode, body, guess)
-        case ControlPassed():
-            episode.handed.append(body)
+        case PlanMade() | ProgressJudged() | ControlPassed() | ReplyUnusable():
+            episode.notes.append(Note(event.seq, body))
         case ActCompleted(observation=observation, position=position, request=request):
             _observed(episode, position, observation, request)
         case ActFailed(position=position, error=error, request=request, effect=Effect.READ):

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from spectrace.core.events import EpisodeEnded, Event
+from spectrace.core.fold import fold
 from spectrace.core.money import spent
 from spectrace.errors import StoreError
 from spectrace.store import projections, tables
@@ -41,6 +42,8 @@ class Listed:
     """The last event, if it is `episode.ended`."""
     cost: str | None = None
     """What an ended episode's own calls cost, as its summary says it (see `projections.cost_text`)."""
+    segments: int | None = None
+    """How many an ended episode has, as its summary says it."""
 
 
 def listed(store: Listable, *, since: int | None = None, until: int | None = None) -> Iterator[Listed]:
@@ -65,7 +68,10 @@ def _from_memory(store: MemoryEventStore, low: int, high: int) -> Iterator[Liste
         if low <= row.started_at < high:
             events = list(store.read(row.episode))
             ended = events[-1] if events[-1].type == EpisodeEnded.TYPE else None
-            yield Listed(row, events[0], ended, None if ended is None else projections.cost_text(spent(events)))
+            cost, segments = (
+                (None, None) if ended is None else (projections.cost_text(spent(events)), _segments(events))
+            )
+            yield Listed(row, events[0], ended, cost, segments)
 
 
 def _paged(store: SqlEventStore, page_after: Callable[[SqlEventStore, Any], list[Any]]) -> Iterator[Listed]:
@@ -93,22 +99,35 @@ def _with_ends(store: SqlEventStore, page: Sequence[Any]) -> Iterator[Listed]:
     blobs = _Cache(store)
     ends = [(found, store.episode_row(found)) for found in page]
     rows = store.log.at({key(found.number, seq) for found, row in ends for seq in (0, max(0, row.events - 1))})
-    costs = _costs(store, [found.number for found in page])
+    told = _summaries(store, [found.number for found in page])
     for found, row in ends:
         first, last = rows.get(key(found.number, 0)), rows.get(key(found.number, max(0, row.events - 1)))
         ended = last if last is not None and last.type == EpisodeEnded.TYPE else None
-        cost = None if ended is None else costs.get(found.number)
-        yield Listed(row, _decoded(row.episode, first, blobs), _decoded(row.episode, ended, blobs), cost)
+        cost, segments = (None, None) if ended is None else told.get(found.number, (None, None))
+        yield Listed(row, _decoded(row.episode, first, blobs), _decoded(row.episode, ended, blobs), cost, segments)
 
 
-def _costs(store: SqlEventStore, numbers: Sequence[int]) -> Mapping[int, str | None]:
-    """Return what episodes cost by their summaries, as far as this spectrace made those."""
+def _summaries(store: SqlEventStore, numbers: Sequence[int]) -> Mapping[int, tuple[str | None, int | None]]:
+    """Return what episodes cost and their segments by their summaries, as far as this spectrace made those."""
     column = tables.summaries.c
-    current = sa.select(column.number, column.cost_usd).where(
+    current = sa.select(column.number, column.cost_usd, column.segments).where(
         column.number.in_(numbers), column.projection == projections.VERSION
     )
     with store.database.reading() as connection:
-        return {number: cost for number, cost in connection.execute(current) if _COST.fullmatch(str(cost))}
+        return {
+            number: (
+                cost if _COST.fullmatch(str(cost)) else None,
+                segments if isinstance(segments, int) and segments >= 0 else None,
+            )
+            for number, cost, segments in connection.execute(current)
+        }
+
+
+def _segments(events: Sequence[Event]) -> int | None:
+    try:
+        return len(fold(events).segments)
+    except (ValueError, StoreError):
+        return None
 
 
 def _decoded(episode: str, row: Row | None, blobs: "_Cache") -> Event | None:

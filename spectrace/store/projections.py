@@ -21,7 +21,7 @@ from spectrace.core.types import Action, Call, Finish, Reply
 from spectrace.errors import StoreError
 from spectrace.store import tables
 
-VERSION = 3
+VERSION = 4
 """Raised when the same events would give other rows; `db rebuild` makes the older ones anew."""
 
 AT_LEAST = "at least "
@@ -114,7 +114,10 @@ def _summary(episode: Episode) -> Values:
         "reward": ended.reward if ended else None,
         "problem": None,
     }
-    return {**_storable(end), "projection": VERSION, **{name: getattr(episode.totals, name) for name in _COUNTS}}
+    counts = {name: getattr(episode.totals, name) for name in _COUNTS}
+    # Those that exist: of a protocol without review no event closes one, and its totals count those that are closed.
+    counts["segments"] = len(episode.segments)
+    return {**_storable(end), "projection": VERSION, **counts}
 
 
 def _segment(segment: FoldedSegment, reasoning: dict[int, str | None], ledger: Sequence[Deed]) -> Values:

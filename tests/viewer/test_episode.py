@@ -7,7 +7,7 @@ import pytest
 from spectrace.core.types import Call, Finish
 from spectrace.store.samples import EPOCH_US, pending
 from spectrace.store.sql import open_store
-from tests import guesses
+from tests import collaborations, guesses
 from tests.viewer.conftest import Draw
 from tests.viewer.logs import long_log, record_saying
 from tests.viewer.test_episodes import texts
@@ -136,8 +136,66 @@ def test_guesses_stand_below_the_steps_with_what_became_of_them(draw: Draw, gues
     shown = [one.value for one in draw(guessing, episode="ep").text]
     first, second, third = (shown.index(number) for number in ("g1", "g2", "g3"))
 
-    assert (shown[first + 3], shown[second + 3], shown[third + 3]) == ("guess taken", "guess", "guess")
-    assert [shown[place + 4] for place in (first, second, third)] == ["pending", "lost", "never executed"]
+    assert [shown[first + 3 : first + 6], shown[second + 3 : second + 6], shown[third + 3 : third + 5]] == [
+        ["guess taken", "pending", "g2"],
+        ["had run in vain", "guess lost", "lost"],
+        ["guess lost", "never executed"],
+    ]
+
+
+def test_a_step_that_took_a_guess_says_which_and_the_head_counts_guesses(draw: Draw, guessing):
+    shown = [one.value for one in draw(guessing, episode="ep").text]
+
+    assert shown[shown.index("find_order") + 2] == "seen by guess s1.g1"
+    assert "guesses taken: 1 of 3" in shown
+    assert [shown[shown.index(name) + 1] for name in ("segments", "guesses", "guesses taken")] == ["1", "3", "1"]
+
+
+@pytest.fixture
+def kept(tmp_path):
+    def keep(bodies):
+        store = open_store(str(tmp_path / "log.db"))
+        writer = store.create("ep", bodies[0], EPOCH_US)
+        writer.append(pending(bodies)[1:], durable=True)
+        writer.close()
+        store.close()
+        return tmp_path / "log.db"
+
+    return keep
+
+
+def test_a_collaboration_shows_plan_drivers_judgement_and_takeover_where_they_happened(draw: Draw, kept):
+    shown = [one.value for one in draw(kept(collaborations.bodies()), episode="ep").text]
+    told = (
+        "Plan of the strong model",
+        "Find the order, then cancel it.",
+        "From segment 1 on the weak model drives, as planned",
+        "Segment 1",
+        "the weak model drove",
+        "The weak model judges itself after segment 1: stagnation",
+        "the same again",
+        "From segment 2 on the strong model takes over for 2 steps, after stagnation",
+        "Segment 2",
+        "the strong model drove",
+    )
+
+    places = [shown.index(words) for words in told]
+    assert places == sorted(places)
+    assert shown[shown.index("segments") + 1] == "2"
+
+
+def test_a_reply_that_was_tolerated_is_told_in_its_segment(draw: Draw, kept):
+    shown = [one.value for one in draw(kept(collaborations.bodies()), episode="ep").text]
+    told = "A reply of the actor was read although it breaks the form"
+
+    assert shown.index("Segment 2") < shown.index(told)
+    assert shown[shown.index(told) + 1] == "a fence around the JSON"
+
+
+def test_a_scored_verdict_shows_the_probability_beside_each_step(draw: Draw, kept):
+    shown = [one.value for one in draw(kept(collaborations.scored()), episode="ep").text]
+
+    assert [words for words in shown if words.startswith("P(yes)")] == ["P(yes) 0.990000", "P(yes) 0.120000"]
 
 
 def test_the_button_of_a_verdict_puts_its_event_into_the_address(draw: Draw, shop):

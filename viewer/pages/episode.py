@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from spectrace.audit import notes
 from spectrace.audit.queries import EventLine, Reader
 from spectrace.core.types import ModelFacts
 from spectrace.errors import EpisodeNotFound, UsageError
@@ -141,12 +142,18 @@ def _value(value: object) -> str:
 
 
 def _totals(loaded: Loaded) -> list[tuple[str, str, str]]:
-    """Return what is counted, with the tone of what calls for a look."""
-    totals, ended = loaded.episode.totals, loaded.episode.ended
+    """Return what is counted, with the tone of what calls for a look. Segments: those below, closed by an event or not.
+
+    What only one protocol has is left out of the others.
+    """
+    totals, ended, segments = loaded.episode.totals, loaded.episode.ended, loaded.episode.segments
+    guesses = [guess for segment in segments for guess in segment.guesses]
+    taken = sum(guess.fate == "committed" for guess in guesses)
     counted = [
         ("events", loaded.episode.events, "plain"),
         ("steps", totals.steps, "plain"),
-        ("segments", totals.segments, "plain"),
+        ("segments", len(segments), "plain"),
+        *((("guesses", len(guesses), "plain"), ("guesses taken", taken, "plain")) if guesses else ()),
         ("reviews", totals.reviews, "plain"),
         ("rejections", totals.rejections, "reject"),
         ("unusable", totals.unusable, "warn"),
@@ -165,8 +172,11 @@ def _totals(loaded: Loaded) -> list[tuple[str, str, str]]:
 
 
 def _segments(loaded: Loaded, seq: int | None) -> None:
-    segments = loaded.episode.segments
+    """Draw the segments of a page, and between them what was planned, judged and passed on."""
+    segments, between = loaded.episode.segments, notes.between(loaded.episode)
     if not segments:
+        for note in between[0]:
+            panels.note(note)
         with st.container(key="hint-segments"):
             st.text("No step was drafted in this episode.")
         return
@@ -176,9 +186,13 @@ def _segments(loaded: Loaded, seq: int | None) -> None:
         with st.container(key="pager", horizontal=True, vertical_alignment="center"):
             page = st.pagination(len(cut), default=panels.page_of(cut, seq or 0), key="segments", bind="query-params")
             st.text(f"{len(segments):,} segments")
-    before = sum(len(one) for one in cut[: page - 1])
+    before, known = sum(len(one) for one in cut[: page - 1]), panels.beside(loaded.episode)
     for number, segment in enumerate(cut[page - 1], before):
-        panels.segment_card(segment, number)
+        for note in between[number]:
+            panels.note(note)
+        panels.segment_card(segment, number, known)
+    for note in between[-1] if page == len(cut) else ():
+        panels.note(note)
 
 
 def _timeline(loaded: Loaded, seq: int | None) -> int | None:

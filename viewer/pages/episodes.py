@@ -123,7 +123,7 @@ def _table(found: Sequence[EpisodeSummary]) -> None:
     # A table of other rows is another table: one that changed its rows in place loses the next click (Streamlit 1.67).
     key = f"episodes-{crc32(''.join(one.episode for one in found).encode())}"
     column = st.column_config
-    counted: dict[str, tuple[str, Callable[[EpisodeSummary], int]]] = {
+    counted: dict[str, tuple[str, Callable[[EpisodeSummary], int | None]]] = {
         "segments": ("Segments", lambda one: one.segments),
         "reviews": ("Reviews", lambda one: one.reviews),
         "rejections": ("Rejected", lambda one: one.rejections),

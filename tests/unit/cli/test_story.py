@@ -6,11 +6,11 @@ from spectrace.audit.queries import Filters, Reader
 from spectrace.audit.why import why_items
 from spectrace.cli import story
 from spectrace.core.baselines import WeakOnly
-from spectrace.core.events import ActCompleted, ActFailed, ActRequested, ControlPassed, StepDrafted
+from spectrace.core.events import ActCompleted, ActFailed, ActRequested, StepDrafted
 from spectrace.core.fold import fold
 from spectrace.core.types import Reply
 from spectrace.store.memory import MemoryEventStore
-from tests import guesses
+from tests import collaborations, guesses
 from tests.episodes import CANCEL, DONE, FIND, READ, recorded_events
 from tests.playbook import accept, reject
 from tests.shop_log import REQUEST, recorded, reverified
@@ -197,13 +197,35 @@ def test_the_story_of_guesses_says_how_many_were_taken_and_how_many_ran_in_vain(
     assert "3 steps guessed ahead: 1 taken, 1 had run in vain." in lines_of(guesses.events(), capsys)
 
 
-def test_the_story_of_a_collaboration_says_who_drove_and_why(monkeypatch, capsys):
+def test_the_story_of_a_collaboration_says_the_plan_who_drove_and_why(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "100")
-    passed = [
-        ControlPassed(segment=1, to="weak", reason="planned", steps=None),
-        ControlPassed(segment=3, to="strong", reason="stagnation", steps=2),
-    ]
-    text = lines_of(guesses.events([guesses.started(), *passed]), capsys)
+    text = lines_of(guesses.events(collaborations.bodies()), capsys)
+    told = (
+        "Plan of the strong model  [1]\n  Find the order, then cancel it.",
+        "From segment 1 on the weak model drives, as planned  [2]",
+        "The weak model judges itself after segment 1: stagnation  [8]\n  the same again",
+        "From segment 2 on the strong model takes over for 2 steps, after stagnation  [9]",
+        "A reply of the actor was read although it breaks the form  [12]\n  a fence around the JSON",
+    )
 
-    assert "From segment 1 on the weak model drove: planned" in text
-    assert "From segment 3 on the strong model drove for 2 steps: stagnation" in text
+    places = [text.find(words) for words in told]
+    assert (-1 in places, places) == (False, sorted(places)), text
+
+
+def test_the_story_of_guesses_says_what_became_of_each(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    text = lines_of(guesses.events(), capsys)
+
+    assert '✓ find_order {"id": "W2"}  taken  [1]' in text
+    assert '· find_order {"id": "W3"}  had run in vain  [3]' in text
+    assert '· cancel_order {"id": "W2"}  [7]' in text
+
+
+def test_the_story_of_a_scored_verdict_has_the_probability_of_each_step(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    events = guesses.events(collaborations.scored())
+    story.tell(fold(events), why_items(events))
+    text = capsys.readouterr().out
+
+    assert '✓ 1. find_order {"id": "W2"}  read  P(yes) 0.990000' in text
+    assert '✗ 2. cancel_order {"id": "W2"}  write  P(yes) 0.120000  HELD' in text

@@ -3,13 +3,14 @@ import sqlite3
 import pytest
 import sqlalchemy as sa
 
-from spectrace.core.events import EpisodeEnded, EpisodeStarted
+from spectrace.core.events import EpisodeEnded, EpisodeStarted, Totals
 from spectrace.core.money import spent
 from spectrace.store import listing, projections, tables
 from spectrace.store.event_store import Pending
 from spectrace.store.listing import listed
-from spectrace.store.samples import sample_episode
+from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
+from tests import collaborations
 
 pytestmark = pytest.mark.slow
 
@@ -149,3 +150,14 @@ def test_a_cost_by_an_older_spectrace_is_not_told(tmp_path):
     store.close()
 
     assert costs == [None]
+
+
+def test_segments_that_no_event_closes_are_counted(open_event_store):
+    bodies = collaborations.bodies()
+    ended = EpisodeEnded(outcome="completed", reason="finished", answer=None, reward=None, totals=Totals(steps=2))
+    store = open_event_store()
+    writer = store.create("ep", bodies[0], EPOCH_US)
+    writer.append(pending([*bodies, ended])[1:], durable=True)
+    writer.close()
+
+    assert [one.segments for one in listed(store)] == [2]

@@ -67,7 +67,7 @@ def test_an_ended_episode_has_its_summary(store):
         "reward": "1",
         "cost_usd": f"at least {dollars(cost_of_strong())}",
         "steps": sum(body.TYPE in {"step.drafted", "repair.made"} for body in BODIES),
-        "segments": 2,
+        "segments": 3,  # the last is not closed
         "reviews": 2,
         "writes": 2,
         "rejections": 1,
