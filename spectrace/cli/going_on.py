@@ -1,8 +1,9 @@
 """A named run goes on where it stopped: which of its cells have their result, and whether it is still the same run.
 
 A cell (task, trial, protocol) has its result once an episode of it went to an end that says something of the agent.
-What was interrupted, or failed by its infrastructure, is run again; the earlier episode stays, and reports call it
-superseded. The same name with another environment, option, model, prompt or seed would make one table of two: refused.
+What was interrupted, failed by its infrastructure or could not be graded is run again; the earlier episode stays, and
+reports call it superseded. The same name with another environment, option, model, prompt or seed, or with other data
+under a task's name, would make one table of two: refused.
 """
 
 import json
@@ -16,7 +17,7 @@ from spectrace.audit.queries import Reader
 from spectrace.config import BUILTIN_ENVIRONMENTS
 from spectrace.core.digest import text_digest
 from spectrace.core.endings import infrastructure
-from spectrace.core.events import EpisodeStarted, GenerateCompleted, GenerateRequested
+from spectrace.core.events import EpisodeStarted, EvaluateFailed, GenerateCompleted, GenerateRequested
 from spectrace.core.money import Rates, rates_by_model
 from spectrace.core.prompts import Prompts
 from spectrace.errors import UsageError
@@ -25,6 +26,7 @@ from spectrace.runs.purse import most
 from spectrace.settings import Settings
 from spectrace.store import runs
 from spectrace.store.asked import Grid, Key
+from spectrace.store.projections import storable
 from spectrace.store.sql import SqlEventStore
 
 _OUTSIDE = frozenset({"url", "key_env", "key_file", "timeout_s"})
@@ -39,6 +41,22 @@ class Before:
     """The cells that have their result, or are running elsewhere."""
     micro_usd: int = 0
     """The most that all can have cost, superseded episodes included."""
+    begun: Mapping[str, EpisodeStarted] = field(default_factory=dict)
+    """Task -> how its first episode began."""
+
+    def admit(self, started: EpisodeStarted) -> None:
+        """Raise UsageError where an episode that is about to begin has other data than the first one of its task."""
+        before = self.begun.get(storable(started.task.id))
+        if before is None or (before.task_digest, before.environment.data) == (
+            started.task_digest,
+            started.environment.data,
+        ):
+            return
+        what = "task" if before.task_digest != started.task_digest else "data of the environment"
+        raise UsageError(
+            f"run {started.run!r} has episodes of the task {started.task.id!r} already, and the {what} is another one "
+            "now under the same name. Go on with what it was begun with, or give another --name."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,17 @@ def go_on(store: SqlEventStore, name: str, wanted: Spec, asked: Grid) -> Before:
     if known is None:
         runs.begin(store, name, "run", (), wanted.to_json())
     runs.ask(store, name, asked)
-    return Before(_results(recorded), sum(_spent(reader, one) for one in recorded))
+    return Before(
+        _results(reader, recorded), sum(_spent(reader, one) for one in recorded), _begun(reader, recorded, asked)
+    )
+
+
+def _begun(reader: Reader, recorded: Sequence[EpisodeSummary], asked: Grid) -> dict[str, EpisodeStarted]:
+    """Return how the first episode of each task that is asked for began."""
+    tasks = {storable(task) for task in asked.tasks}
+    first = {one.task: one.episode for one in reversed(recorded) if one.task in tasks}
+    found = {task: reader.first(episode).body for task, episode in first.items()}
+    return {task: body for task, body in found.items() if isinstance(body, EpisodeStarted)}
 
 
 def _spent(reader: Reader, one: EpisodeSummary) -> int:
@@ -133,13 +161,23 @@ def _spent(reader: Reader, one: EpisodeSummary) -> int:
     return total
 
 
-def _results(recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:
+def _results(reader: Reader, recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:
     """Return the first result of each cell: a later one must not replace it, or one could choose."""
     found: dict[Key, EpisodeSummary] = {}
     for one in recorded:
-        if one.status == "running" or not infrastructure(one.status, one.end_reason):
-            found.setdefault((one.task, one.trial, one.protocol), one)
+        key = (one.task, one.trial, one.protocol)
+        stands = one.status == "running" or not infrastructure(one.status, one.end_reason)
+        if key not in found and stands and not _ungraded(reader, one):
+            found[key] = one
     return found
+
+
+def _ungraded(reader: Reader, one: EpisodeSummary) -> bool:
+    """Whether a grade was asked for and failed; an environment that grades nothing asks for none."""
+    if one.status != "completed" or one.reward is not None:
+        return False
+    last = reader.events(one.episode, max(0, one.events - 2), prompts=False)  # it is graded last
+    return any(isinstance(event.body, EvaluateFailed) for event in last)
 
 
 def _another_environment(own: str, given: str) -> list[str]:

@@ -172,6 +172,7 @@ def command(
                 prices=settings.prices,
                 purse=Purse(max_cost_usd, max_wall_s, of_run=True, spent=before.micro_usd),
                 watch=watch,
+                admit=before.admit,
             )
             ended: list[Ended] = []
             try:

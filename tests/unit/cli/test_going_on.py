@@ -86,6 +86,27 @@ def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_i
     assert failed not in before.results
 
 
+def test_an_episode_of_the_same_data_or_of_another_task_is_admitted(store):
+    first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
+    before = go_on(store, "n", spec())
+
+    before.admit(first)
+    before.admit(replace(first, task=replace(first.task, id="new"), task_digest="sha256:new"))
+
+
+@pytest.mark.parametrize("what", ["task", "data of the environment"])
+def test_an_episode_of_other_data_under_the_same_name_is_refused(store, what):
+    first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
+    before = go_on(store, "n", spec())
+    other = {
+        "task": replace(first, task_digest="sha256:other"),
+        "data of the environment": replace(first, environment=replace(first.environment, data=(("desk", "other"),))),
+    }
+
+    with pytest.raises(UsageError, match=f"run 'n' has episodes of the task 'cancel-own' already, and the {what} is"):
+        before.admit(other[what])
+
+
 def test_a_cell_that_runs_elsewhere_is_left_to_it(store):
     first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
     writer = store.create("elsewhere", replace(first, trial=1), 1)

@@ -127,6 +127,7 @@ TASKS = [
     Task("nan", "x", grade=lambda answer: float("nan")),
     Task("text", "x", grade=lambda answer: "good"),
     Task("fine", "x", grade=lambda answer: True),
+    Task("ungraded", "x"),
 ]
 
 
@@ -165,6 +166,24 @@ def test_a_named_run_on_ones_own_environment_goes_on(line, graded):
     (item,) = line.items(*graded, "--task", "fine", "--name", "n")
 
     assert item["earlier"] is True
+
+
+@pytest.mark.parametrize(("task", "stands"), [("raises", False), ("ungraded", True)])
+def test_a_cell_whose_grader_failed_is_run_again_and_one_that_has_no_grader_is_not(line, graded, task, stands):
+    line(*graded, "--task", task, "--name", "n")
+    (item,) = json.loads(line(*graded, "--task", task, "--name", "n", "--json").stdout)["items"]
+
+    assert item["earlier"] is stands
+
+
+def test_a_named_run_does_not_go_on_with_another_task_of_the_same_name(line, graded, tmp_path, monkeypatch):
+    line(*graded, "--task", "fine", "--name", "n")
+    (tmp_path / "graded.py").write_text(GRADED.replace('Task("fine", "x"', 'Task("fine", "another"'))
+    monkeypatch.delitem(sys.modules, "graded")
+    result = line(*graded, "--task", "fine", "--name", "n", "--trials", "2")
+
+    assert (result.exit_code, "the task is another one" in result.stderr) == (2, True)
+    assert len(line.items("ls")) == 1
 
 
 def test_an_episode_that_fails_says_of_what(line, tmp_path):
