@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import begun
 from spectrace.audit.costing import CostGroup, Costing, Made, cost_groups, read_spendings
+from spectrace.audit.near_threshold import ScoredSteps, scored_steps
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.spending import Spending
@@ -35,6 +36,8 @@ class Counted:
     """Drafted steps that were committed without a verdict."""
     drafted: int
     """Drafted steps that were committed after a verdict, or without one."""
+    by_score: ScoredSteps
+    """What scored verdicts judged."""
 
     @property
     def task(self) -> str:
@@ -87,8 +90,9 @@ def read_columns(reader: Reader, runs: Sequence[str], costing: Costing, lost: li
 
 
 def _counted(reader: Reader, summary: EpisodeSummary, spending: Spending) -> Counted:
-    unreviewed, reviewed = _reviewed(fold(reader.events(summary.episode, prompts=False)))
-    return Counted(summary, spending, _score(summary), unreviewed, unreviewed + reviewed)
+    episode = fold(reader.events(summary.episode, prompts=False))
+    unreviewed, reviewed = _reviewed(episode)
+    return Counted(summary, spending, _score(summary), unreviewed, unreviewed + reviewed, scored_steps(episode))
 
 
 def _score(summary: EpisodeSummary) -> float | None:

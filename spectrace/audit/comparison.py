@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from spectrace import __version__
 from spectrace.audit.columns import ComparedColumn, Counted, strong_alone, weak_alone
 from spectrace.audit.lines import counted
+from spectrace.audit.near_threshold import MARGIN
 from spectrace.audit.relative import Relative, relative
 from spectrace.cost.accounting import Account, Proposition
 from spectrace.cost.phases import Call
@@ -22,6 +23,7 @@ from spectrace.stats.proportions import proportion
 
 R_MEASURES = ("hbm_read_low", "usd", "seconds")
 """R is shown in the first of these in which every column has it; money that is 0 says nothing."""
+_UNKNOWN = "a cost is unknown, or costs nothing in the reference"
 _NEAR = 1e-6
 """A reward of 1 may come as a float's neighbour of 1."""
 
@@ -73,6 +75,7 @@ class Comparison:
         yield from self._relative(column)
         yield "unusable_reviews", _count(column, sum(one.summary.unusable for one in column.scored))
         yield "unreviewed_share", _unreviewed(column)
+        yield "near_threshold", _near_threshold(column)
 
     def _passes(self, column: ComparedColumn) -> Clusters:
         return clustered((one.task, float(self._passed(one))) for one in column.scored)
@@ -139,8 +142,8 @@ class Comparison:
             return value
 
         return {
-            "strong_calls": lambda one: one.summary.strong_calls,
-            "weak_calls": lambda one: one.summary.weak_calls,
+            "strong_calls": _calls("strong"),
+            "weak_calls": _calls("weak"),
             "strong_output": summed(lambda call: call.tokens("output"), who="strong"),
             "strong_uncached": summed(lambda call: call.tokens("uncached_measured"), who="strong"),
             "strong_uncached_modelled": summed(lambda call: call.tokens("uncached_modelled"), who="strong"),
@@ -159,11 +162,17 @@ class Comparison:
         for measure in R_MEASURES:
             values = found if isinstance(found, str) else found.measures[measure]
             if isinstance(values, str):
-                parts: list[object] = [values] * 3
+                parts: list[object] = [values] * 5
             else:
                 parts = [values.accounted, values.proposition, values.predicted]
-            for name, part in zip(("accounted", "proposition", "predicted"), parts, strict=True):
+                parts += [_UNKNOWN if one is None else one for one in (values.apart, values.per_task)]
+            for name, part in zip(("accounted", "proposition", "predicted", "apart", "per_task"), parts, strict=True):
                 yield f"r_{name}_{measure}", _r(column, part)
+
+
+def _calls(who: str) -> Value:
+    """Return how many calls of a model were sent; one that a budget refused was not."""
+    return lambda one: sum(asked.who == who for asked in one.spending.calls)
 
 
 def _r(column: ComparedColumn, part: object) -> Estimate:
@@ -176,6 +185,8 @@ def _r(column: ComparedColumn, part: object) -> Estimate:
         case Prediction():
             halves = f"fitted on {part.fitted_on} tasks, tested on {part.tested_on}"
             return Estimate(value=part.predicted, n=n, clusters=part.tested_on, method=f"predicted: {halves}")
+        case float():
+            return Estimate(value=part, n=n, clusters=tasks, method="accounting, beside R")
         case _:
             return _none(column, str(part))
 
@@ -187,6 +198,20 @@ def _unreviewed(column: ComparedColumn) -> Estimate:
     share = sum(one.unreviewed for one in column.scored) / steps
     tasks = len({one.task for one in column.scored})
     return Estimate(value=share, n=len(column.scored), clusters=tasks, method=f"of {steps} drafted and committed steps")
+
+
+def _near_threshold(column: ComparedColumn) -> Estimate:
+    near, judged = _scored([column])
+    if not judged:
+        return _none(column, "no scored verdict")
+    tasks = len({one.task for one in column.scored})
+    method = f"{near} of {counted(judged, 'judged step')} within {MARGIN} nat of the threshold"
+    return Estimate(value=near / judged, n=len(column.scored), clusters=tasks, method=method)
+
+
+def _scored(columns: Sequence[ComparedColumn]) -> tuple[int, int]:
+    steps = [one.by_score for column in columns for one in column.scored]
+    return sum(one.near for one in steps), sum(one.judged for one in steps)
 
 
 def _count(column: ComparedColumn, value: int) -> Estimate:
@@ -210,12 +235,14 @@ def methods_line(comparison: Comparison) -> str:
     )
     versions = sorted({one.spending.started.versions.spectrace for one in episodes} | {__version__})
     concurrency = sorted({one.spending.started.concurrency or 0 for one in episodes})
+    near, judged = _scored(comparison.columns)
+    scored = f"of {judged} steps judged by score {near} lie within {MARGIN} nat of the threshold; " if judged else ""
     at_once = ", ".join(str(number) if number else "unknown" for number in concurrency)
     return (
         f"{counted(len(episodes), 'episode')}, {counted(len(tasks), 'task')} x {counted(len(trials), 'trial')}, "
         f"{at_once} at once; Pass@1 (reward >= {comparison.passing:g}; truncated scores 0, failures of the "
         f"infrastructure excluded) with Korn-Graubard 95 % intervals over tasks; differences, ratios, means and gaps "
         f"by {comparison.bootstrap.method}; costs are means over the episodes that score; "
-        f"p by paired sign flips over tasks; no interval under 10 tasks; "
+        f"p by paired sign flips over tasks; no interval under 10 tasks; {scored}"
         f"models {', '.join(models) or 'none'}; spectrace {', '.join(versions)}."
     )

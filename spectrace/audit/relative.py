@@ -28,6 +28,8 @@ class InMeasure:
     accounted: Account | str
     proposition: Proposition | str
     predicted: Prediction | str
+    apart: float | None
+    """Re-asks and turns that an unusable reply led to, per committed step: beside R, known also where R is not."""
     per_task: float | None
     """All strong calls of a task over those of the reference, mean over tasks; None where something is unknown."""
     per_task_all: float | None
@@ -101,22 +103,35 @@ def _in_measure(
     d, cost = there.step(theirs), here.strong_cost(mine)
     if isinstance(d, str):
         return _unknown(f"reference: {d}", here)
-    lines = cost if isinstance(cost, str) else account(cost, d)
-    if isinstance(lines, str):
-        return _unknown(lines, here)
+    if isinstance(cost, str):
+        return _unknown(cost, here)
+    lines = account(cost, d)
     return InMeasure(
         accounted=lines,
-        proposition=proposition(lines),
-        predicted=predict(_task_rounds(mine, here), d) if lines.reviews else "nothing was reviewed",
+        proposition=lines if isinstance(lines, str) else proposition(lines),
+        predicted=_predicted(lines, mine, here, d),
+        apart=cost.beside / cost.steps / d if cost.steps and d > 0 else None,
         per_task=_per_task((here, mine), (there, theirs), common, _STRONG),
         per_task_all=_per_task((here, mine), (there, theirs), common, _BOTH),
         left_out=here.left_out,
     )
 
 
+def _predicted(lines: Account | str, mine: Sequence[Spending], here: "_Ledger", d: float) -> Prediction | str:
+    if isinstance(lines, str):
+        return lines
+    return predict(_task_rounds(mine, here), d) if lines.reviews else "nothing was reviewed"
+
+
 def _unknown(why: str, here: "_Ledger") -> InMeasure:
     return InMeasure(
-        accounted=why, proposition=why, predicted=why, per_task=None, per_task_all=None, left_out=here.left_out
+        accounted=why,
+        proposition=why,
+        predicted=why,
+        apart=None,
+        per_task=None,
+        per_task_all=None,
+        left_out=here.left_out,
     )
 
 

@@ -103,7 +103,7 @@ def r_item(values: InMeasure) -> dict[str, object]:
         "reviews_per_step": lines and lines.reviews / lines.steps,
         "repairs_per_step": lines and lines.repairs / lines.steps,
         "acting": lines and lines.acting,
-        "apart": lines and lines.apart,
+        "apart": values.apart,
         "p": formula and formula.p,
         "n": formula.n if formula and isfinite(formula.n) else None,
         "per_task": values.per_task,

@@ -38,6 +38,11 @@ class StrongCost:
     """Re-asks; unusable verdicts with their corrective turns; corrective turns after a draft that could not be read."""
 
     @property
+    def beside(self) -> float:
+        """What is beside R: `apart`, and corrective turns behind an accepted segment, whose draft broke off there."""
+        return fsum([self.apart, *(one.repair for one in self.rounds if one.accepts)])
+
+    @property
     def total(self) -> float:
         """The sum of everything."""
         parts = [cost for one in self.rounds for cost in (one.review, one.repair)]
@@ -97,7 +102,6 @@ def account(cost: StrongCost, d: float) -> Account | str:
         return "no review could be read: all that the strong model did stands apart from R"
     accepting = [one.review for one in cost.rounds if one.accepts]
     rejecting = [one for one in cost.rounds if not one.accepts]
-    unasked = [one.repair for one in cost.rounds if one.accepts]  # a draft broke off behind what was accepted
     if rejecting and not accepting:
         return "no review accepted a whole segment, so v is unknown"
     v = fsum(accepting) / len(accepting) if accepting else 0.0
@@ -110,7 +114,7 @@ def account(cost: StrongCost, d: float) -> Account | str:
         v=v,
         rho_d=beyond / len(rejecting) if rejecting else 0.0,
         acting=cost.acting / cost.steps / d,
-        apart=fsum([cost.apart, *unasked]) / cost.steps / d,
+        apart=cost.beside / cost.steps / d,
     )
 
 

@@ -7,16 +7,20 @@ from spectrace.audit.costing import Costing
 from spectrace.audit.queries import Reader
 from spectrace.core.baselines import StrongOnly, WeakOnly
 from spectrace.core.specagent import SpecAgent
+from spectrace.errors import ModelFailed
 from spectrace.runs.live import Labels
 from spectrace.stats.bootstrap import TaskBootstrap
 from spectrace.stats.estimates import TOO_FEW
 from spectrace.stats.proportions import KORN_GRAUBARD
 from spectrace.store.sql import open_store
 from tests.compared_runs import record_run
-from tests.episodes import FIND
+from tests.episodes import CANCEL, DONE, FIND
+from tests.playbook import reject
 from tests.shop_log import recorded
+from tests.spent import ALONE_TOLD, told
 
 ALL = set(range(12))
+EXPLAINED = reject(1, FIND).replace('"verdict": "reject", "first_wrong": 1, ', "")
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +158,37 @@ def test_a_reward_in_between_is_shown_and_passes_from_the_one_that_is_named(stor
     assert ("specagent", "reward") not in estimates(store)
     assert estimates(store, passing=1.5)["specagent", "pass1"].value == 0
     assert columns[0].scored[0].score == 1
+
+
+def test_where_every_budgeted_call_is_known_so_is_the_column(store):
+    """The call that a budget refused was never sent: it is no call, and takes nothing from the others."""
+    replies = [*ALONE_TOLD[:2], ModelFailed("budget", "max_cost_usd")]
+    recorded(store, strong=replies, protocol=StrongOnly(), labels=Labels(run="n"))
+    found = estimates(store)
+    names = ("strong_calls", "strong_output", "strong_uncached", "cost_usd")
+
+    assert [found["strong-only", name].value for name in names] == [2, 40, 200, 0]
+
+
+def test_reviews_that_could_not_be_read_are_no_r_of_0_and_stand_apart(store):
+    labels = Labels(run="n")
+    recorded(store, strong=ALONE_TOLD, protocol=StrongOnly(), labels=labels)
+    strong = [said for turn in ALONE_TOLD for said in (told("well", 600, 0, 40, 4.0), told("well", 9, 0, 4), turn)]
+    recorded(store, weak=[CANCEL] * 4, strong=strong, labels=labels)
+    found = estimates(store)
+
+    assert found["specagent", "r_accounted_seconds"].method.startswith("none: no review could be read")
+    assert found["specagent", "r_apart_seconds"].value == found["specagent", "r_per_task_seconds"].value == 3.5
+    assert found["strong-only", "r_apart_seconds"].value == 0
+
+
+def test_the_share_of_scored_steps_near_the_threshold_is_a_metric_and_in_the_methods_line(store):
+    scores = ['{"yes": ["-0.1"], "no": ["0"]}', EXPLAINED, '{"yes": ["-0.1"], "no": ["-3.0"]}']
+    protocol = SpecAgent(verdict="scored")
+    recorded(store, weak=[CANCEL, DONE], strong=scores, protocol=protocol, labels=Labels(run="n"))
+    columns = read_columns(Reader(store), ["n"], Costing(), [])
+    found = estimates(store)["specagent", "near_threshold"]
+
+    assert (found.value, found.method) == (0.5, "1 of 2 judged steps within 0.15 nat of the threshold")
+    said = methods_line(Comparison(columns=columns, baseline=None, bootstrap=TaskBootstrap(100)))
+    assert "of 2 steps judged by score 1 lie within 0.15 nat of the threshold; " in said
