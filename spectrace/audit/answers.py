@@ -72,6 +72,8 @@ class EpisodeSummary:
     """What its own model calls cost, once it has ended; None where a price or a count is unknown."""
     cost_usd_at_least: str | None = None
     """What is known of a cost that is known in part."""
+    stated_usd: str | None = None
+    """What the file that it was imported from says that it cost: that file's word."""
     parent: str | None = None
     """The episode that this one was forked from, re-verifies or goes on with."""
     parent_seq: int | None = None
@@ -240,6 +242,8 @@ class RunSummary:
     """running: an episode is being written; stopped: none is, and not all that was asked for is done; else ended."""
     cost_usd_at_least: str | None = None
     """What is known of a cost that is known in part."""
+    stated_usd: str | None = None
+    """What imported files say that it cost, where they do: their word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ def _summary(run: str, kind: str, group: Sequence[EpisodeSummary], known: Run | 
         cost_usd=None if partly else dollars_of(cost for cost, _ in costs),
         state=progress.state,
         cost_usd_at_least=dollars_of(cost or least for cost, least in costs) if partly else None,
+        stated_usd=dollars_of(one.stated_usd for one in group),
     )
 
 

@@ -15,6 +15,7 @@ from spectrace.audit.lines import plain
 from spectrace.audit.reading import Unread, read_events
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
 from spectrace.core.fold import Tally
+from spectrace.core.money import stated_usd
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.counting import totals_so_far
 from spectrace.store.event_store import EventStore
@@ -74,6 +75,7 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         reward=ended.reward if ended is not None else None,
         cost_usd=cost,
         cost_usd_at_least=at_least,
+        stated_usd=stated_usd(started) if started else None,
         parent=started.parent.episode if started and started.parent else None,
         parent_seq=started.parent.seq if started and started.parent else None,
         origin=started.origin.file if started and started.origin else None,

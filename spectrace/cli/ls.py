@@ -10,7 +10,7 @@ from spectrace.audit.batches import kind_of
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
-from spectrace.cli.options import db_option, filter_options, json_option, reading
+from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
 from spectrace.cli.select import require_runs
 
 _SHOWN = 50
@@ -32,15 +32,14 @@ _COLUMNS = (
     Column("unusable", right=True, rank=10),
     Column("reward", right=True),
     Column("cost USD", right=True, rank=2),
+    Column("stated USD", right=True, rank=5),
 )
 
 
 @click.command()
 @filter_options()
 @click.option("--sort", default="-started_at", metavar="FIELD", help="Order by a field; -FIELD turns it round.")
-@click.option(
-    "--limit", type=click.IntRange(min=0), help=f"At most so many; 0 is all. [default: {_SHOWN}; --json: all]"
-)
+@click.option("--limit", type=whole(0), help=f"At most so many; 0 is all. [default: {_SHOWN}; --json: all]")
 @click.option("--after", metavar="EP", help="Go on after this episode of the same listing.")
 @db_option
 @json_option
@@ -66,9 +65,7 @@ def command(
     if as_json:
         document.write("ls", [item(one) for one in shown])
     else:
-        priced = any(one.cost_usd or one.cost_usd_at_least for one in shown)
-        columns = _columns(shown)[: None if priced else -1]
-        console.table(columns, [_row(one)[: len(columns)] for one in shown], "No episode passes.")
+        console.table(_columns(shown), [_row(one) for one in shown], "No episode passes.")
     if len(found) > len(shown):
         console.say(f"{len(shown)} shown, and there are more: --after {shown[-1].episode}, or --limit 0 for all.")
     ctx.exit(console.lost(lost))
@@ -110,6 +107,7 @@ def item(one: EpisodeSummary) -> dict[str, object]:
         "reward": one.reward,
         "cost_usd": one.cost_usd,
         "cost_usd_at_least": one.cost_usd_at_least,
+        "stated_usd": one.stated_usd,
         "parent": one.parent,
         "origin": one.origin,
     }
@@ -133,6 +131,7 @@ def _row(one: EpisodeSummary) -> list[console.Cell]:
         (str(one.unusable), "bad") if one.unusable else one.unusable,
         one.reward,
         cost(one.cost_usd, one.cost_usd_at_least),
+        one.stated_usd,
     ]
 
 

@@ -23,6 +23,7 @@ _COLUMNS = (
     Column("unusable", right=True, rank=4),
     Column("state"),
     Column("cost USD", right=True, rank=2),
+    Column("stated USD", right=True, rank=5),
 )
 
 
@@ -37,9 +38,7 @@ def command(run: str | None, db: str | None, *, as_json: bool) -> None:
     if as_json:
         document.write("runs", [_item(one) for one in found])
         return
-    columns = _COLUMNS[: None if any(one.cost_usd or one.cost_usd_at_least for one in found) else -1]
-    rows = [_row(one)[: len(columns)] for one in found]
-    console.table(columns, rows, "No run has a name: `run --name` gives one.")
+    console.table(_COLUMNS, [_row(one) for one in found], "No run has a name: `run --name` gives one.")
     if run is not None and any(one.episodes for one in found):
         console.say(f"Its episodes: spectrace ls --run {run}", style="dim")
 
@@ -61,6 +60,7 @@ def _item(one: RunSummary) -> dict[str, object]:
         "unusable": one.unusable,
         "cost_usd": one.cost_usd,
         "cost_usd_at_least": one.cost_usd_at_least,
+        "stated_usd": one.stated_usd,
         "state": one.state,
     }
 
@@ -81,4 +81,5 @@ def _row(one: RunSummary) -> list[console.Cell]:
         one.unusable,
         status_span(one.state),
         cost(one.cost_usd, one.cost_usd_at_least),
+        one.stated_usd,
     ]

@@ -91,20 +91,45 @@ def rates_by_model(started: EpisodeStarted) -> Mapping[str, Rates | None]:
 
 
 def spent(events: Iterable[Event]) -> Spent:
-    """Return what an episode's own calls cost: those made live, not those that it took from a record or a cache."""
-    total, rates, asked = Spent(), dict[str, Rates | None](), dict[int, str]()
+    """Return what an episode's own calls cost: not those that it took from a record or a cache.
+
+    Those of an imported recording are its own, and at least one was made, whether the file tells of it or not.
+    """
+    total, rates, asked, foreign = Spent(), dict[str, Rates | None](), dict[int, str](), False
     for event in events:
         match event.body:
-            case EpisodeStarted():
-                rates = dict(rates_by_model(event.body))
+            case EpisodeStarted(origin=origin):
+                rates, foreign = dict(rates_by_model(event.body)), origin is not None
             case GenerateRequested(who=who):
                 asked[event.seq] = who
-            case GenerateCompleted(source="live") | GenerateFailed(source="live"):
+            case GenerateCompleted(source="live" | "import") | GenerateFailed(source="live" | "import"):
                 rate = rates.get(asked.get(event.body.request, ""))
                 total = total.plus(cost_of(event.body, rate))
             case _:
                 pass
-    return total
+    return Spent(unknown=1) if foreign and total == Spent() else total
+
+
+def stated_usd(started: EpisodeStarted) -> str | None:
+    """Return what a τ²-bench file itself says that an episode cost, the agent and the user; nobody here checked it."""
+    if started.origin is None or started.origin.format != "tau2":
+        return None
+    try:
+        said = json.loads(started.origin.extra, parse_float=Decimal)["simulation"]
+        agent, user = said["agent_cost"], said.get("user_cost")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    amounts = [_amount(agent), Decimal(0) if user is None else _amount(user)]
+    known = [amount for amount in amounts if amount is not None]
+    if len(known) < len(amounts):
+        return None
+    return dollars(int((sum(known, Decimal(0)) * _MICRO).to_integral_value(ROUND_HALF_EVEN)))
+
+
+def _amount(said: object) -> Decimal | None:
+    if isinstance(said, bool) or not isinstance(said, int | Decimal):
+        return None
+    return Decimal(said) if 0 <= said <= MOST_USD else None
 
 
 def never_billed(body: GenerateCompleted | GenerateFailed) -> bool:

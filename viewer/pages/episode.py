@@ -8,6 +8,7 @@ import streamlit as st
 
 from spectrace.audit import notes
 from spectrace.audit.queries import EventLine, Reader
+from spectrace.core.money import stated_usd
 from spectrace.core.types import ModelFacts
 from spectrace.errors import EpisodeNotFound, UsageError
 from viewer import details, panels, source
@@ -112,6 +113,7 @@ def _facts(loaded: Loaded) -> dict[str, str]:
         "Episodes at once": "" if started.concurrency is None else str(started.concurrency),
         "Child of": started.parent.episode if started.parent else "",
         "Imported from": started.origin.file if started.origin else "",
+        "Cost by that file": f"{stated} USD" if (stated := stated_usd(started)) is not None else "",
         "Options": _options(started.options),
     }
     return {name: inline(value, 400 if name == "Options" else 100) for name, value in given.items() if value}

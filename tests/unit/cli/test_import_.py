@@ -23,6 +23,18 @@ def test_what_was_imported_is_a_log_like_any_other(line, imported):
     assert {item["kind"] for item in line.items("runs")} == {"import"}
 
 
+def test_what_a_file_says_of_its_cost_is_told_apart_from_a_cost(line, imported):
+    (run,) = line.items("runs")
+    episodes = line.items("ls")
+
+    assert ({one["cost_usd"] for one in [run, *episodes]}, {one["cost_usd_at_least"] for one in episodes}) == (
+        {None},
+        {None},
+    )
+    assert float(run["stated_usd"]) == pytest.approx(sum(float(one["stated_usd"]) for one in episodes))
+    assert "stated USD" in line("ls", env={"COLUMNS": "300"}).stdout.splitlines()[0]
+
+
 def test_importing_again_records_nothing_twice(line, imported):
     again = line.items("import", "tau2", AIRLINE)
 

@@ -3,8 +3,8 @@ from decimal import Decimal
 
 import pytest
 
-from spectrace.core.events import Event
-from spectrace.core.money import Rates, Spent, dollars, micro_usd, rates_of, spent
+from spectrace.core.events import EpisodeStarted, Event, Origin
+from spectrace.core.money import Rates, Spent, dollars, micro_usd, rates_of, spent, stated_usd
 from spectrace.core.types import Usage
 from tests.model_calls import PRICE, answered, asked, failed, started
 
@@ -80,9 +80,59 @@ def test_a_cost_of_which_nothing_is_known_is_not_zero():
     assert (total.usd, total.at_least_usd) == (None, None)
 
 
-@pytest.mark.parametrize("source", ["record", "cache", "edited", "import"])
+@pytest.mark.parametrize("source", ["record", "cache", "edited"])
 def test_a_call_that_was_not_made_for_this_episode_is_not_its_cost(source):
     assert cost(asked("strong"), answered(1, Usage(100, 0, 10), source), strong=PRICE).usd == "0"
+
+
+def test_an_imported_call_costs_what_its_model_costs_which_as_a_rule_nobody_knows():
+    called = asked("strong"), answered(1, Usage(100, 0, 10), "import")
+
+    assert (cost(*called, strong=PRICE).usd, cost(*called, strong=None).usd) == ("0.00045", None)
+
+
+def filed(extra: str, format_: str = "tau2") -> EpisodeStarted:
+    return replace(started(strong=None), origin=Origin(format_, "results.json", "d", "sim-1", extra=extra))
+
+
+def test_a_recording_without_calls_of_its_own_has_no_cost_rather_than_none():
+    total = spent([Event("e", 0, "", 0, filed("{}"))])
+
+    assert (total.usd, total.at_least_usd) == (None, None)
+
+
+def test_an_episode_of_ours_without_calls_costs_nothing():
+    assert cost(strong=None).usd == "0"
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ('"agent_cost": 0.02746, "user_cost": 0.010488', "0.037948"),
+        ('"agent_cost": 5e-06, "user_cost": null', "0.000005"),
+        ('"agent_cost": 1', "1"),
+        ('"user_cost": 1', None),
+        ('"agent_cost": null', None),
+        ('"agent_cost": "1"', None),
+        ('"agent_cost": true', None),
+        ('"agent_cost": -1', None),
+        ('"agent_cost": NaN', None),
+        ('"agent_cost": 1E+999999999', None),
+    ],
+)
+def test_what_a_file_says_of_its_cost_is_kept_apart_as_its_word(said, stated):
+    assert stated_usd(filed(f'{{"simulation": {{{said}}}}}')) == stated
+
+
+@pytest.mark.parametrize("extra", ["", "[]", "{}", '{"simulation": 7}', "[" * 100_000])
+def test_a_file_that_says_nothing_of_its_cost_states_none(extra):
+    assert stated_usd(filed(extra)) is None
+
+
+def test_only_a_format_whose_words_are_known_states_a_cost():
+    extra = '{"simulation": {"agent_cost": 1}}'
+
+    assert (stated_usd(filed(extra, "openai")), stated_usd(started(strong=None))) == (None, None)
 
 
 @pytest.mark.parametrize(
