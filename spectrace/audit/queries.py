@@ -30,7 +30,7 @@ from spectrace.audit.answers import (
 from spectrace.audit.batches import begun, run_summaries
 from spectrace.audit.lines import line, plain, tool_name
 from spectrace.audit.reading import Unread, explained, read_events, require_start, unread
-from spectrace.audit.rules import Violation, violations
+from spectrace.audit.rules import Tally, Violation, violations
 from spectrace.audit.why import segment_starts, why_items
 from spectrace.core.deeds import Deed, changes_state, deeds
 from spectrace.core.events import Event, GenerateRequested, Unknown
@@ -286,9 +286,14 @@ class Reader:
                 if fits and (reads or changes_state(deed)) and ledger.within(deed, between):
                     yield deed
 
-    def violations(self, episode: str, *, lost: list[Unread] | None = None) -> list[Violation]:
-        """Return which rules an episode breaks; `lost` is told what cannot be read, see `why`."""
-        return violations(self._told(episode, lost))
+    def violations(
+        self, episode: str, *, lost: list[Unread] | None = None, tally: Tally | None = None
+    ) -> list[Violation]:
+        """Return which rules an episode breaks; `lost` is told what cannot be read, see `why`; `tally` counts."""
+        events = self._told(episode, lost)
+        if tally is not None:
+            tally.count(events)
+        return violations(events)
 
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from spectrace.audit.speculation import speculative_writes
+from spectrace.audit.speculation import judged, speculative_writes
 from spectrace.core.events import Event
 
 Rule = Callable[[Sequence[Event]], Iterator[tuple[int, str]]]
@@ -26,6 +26,27 @@ class Violation:
     seq: int
     rule: str
     detail: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much there was to judge. It counts while violations are looked for."""
+
+    acts: int = 0
+    """Actions that changed something or spoke to somebody."""
+    unjudged: int = 0
+    """Those to which no rule could be applied."""
+
+    def count(self, events: Sequence[Event]) -> None:
+        """Add an episode."""
+        for applied in judged(events):
+            self.acts += 1
+            self.unjudged += not applied
+
+    @property
+    def nothing_judged(self) -> bool:
+        """Whether there were such actions, and every one of them is beyond judgement."""
+        return 0 < self.acts == self.unjudged
 
 
 def violations(events: Sequence[Event], rules: Mapping[str, Rule] = RULES) -> list[Violation]:

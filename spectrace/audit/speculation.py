@@ -42,6 +42,9 @@ from spectrace.core.versions import CLASSES
 BACKGROUND = " (background task)"
 """How the published code names the calls that it made ahead of the user."""
 
+UNKNOWN = "unknown"
+"""The authority of an act whose recording named none."""
+
 _AGENT = frozenset({"drafter", "reviewer", "repairer", "actor"})
 _LOST = "speculation_lost"
 DRAFT, REPAIR, GUESS = "draft", "repair", "guess"
@@ -103,6 +106,20 @@ def speculative_writes(events: Sequence[Event]) -> Iterator[tuple[int, str]]:
         why = _why(log, one) if one.writes else None
         if why is not None:
             yield one.seq, f"{one.tool or one.effect} at {one.position} {why}"
+
+
+def judged(events: Sequence[Event]) -> Iterator[bool]:
+    """Yield for each action that changed something or spoke to somebody whether the rule tells what it ran on.
+
+    Where a recording names no authority, as imports do not, its order may show a guess, and cannot show that there was
+    none: of such an act the rule tells only what it breaks.
+    """
+    log = _Log(whole=_is_whole(events))
+    for event in events:
+        _follow(log, event)
+    for one in log.sent.values():
+        if one.writes:
+            yield one.authority != UNKNOWN or _why(log, one) is not None
 
 
 def _is_whole(events: Sequence[Event]) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from spectrace.audit.rules import Violation, violations
+from spectrace.audit.rules import Tally, Violation, violations
 from tests.guesses import CANCEL, asked, bodies, events
 
 
@@ -24,3 +24,18 @@ def test_a_write_on_a_guess_breaks_a_rule():
     (found,) = violations(events(told))
 
     assert (found.seq, found.rule) == (len(told) - 1, "speculative_write")
+
+
+def test_an_act_of_unknown_authority_cannot_be_judged():
+    told = [bodies()[0], *(replace(asked("s1", CANCEL, authority), effect="write") for authority in ("unknown", "s1"))]
+    tally = Tally()
+    tally.count(events(told))
+
+    assert (tally.acts, tally.unjudged, tally.nothing_judged) == (2, 1, False)
+
+
+def test_a_log_without_any_write_leaves_nothing_unjudged():
+    tally = Tally()
+    tally.count(events())
+
+    assert (tally.unjudged, tally.nothing_judged) == (0, False)

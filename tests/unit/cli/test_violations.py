@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 import pytest
 
@@ -56,6 +57,39 @@ def test_what_cannot_be_read_is_not_called_well(line, episode):
 
     assert (result.exit_code, "No rule is broken" in result.stdout) == (3, False)
     assert "event 10" in result.stderr
+
+
+TALK = [
+    {"role": "user", "content": "cancel W1"},
+    {
+        "role": "assistant",
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "x", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": "cancelled"},
+    {"role": "assistant", "content": "Done."},
+]
+
+
+@pytest.fixture
+def imported(line, tmp_path):
+    """A recording that does not say on whose authority anything ran."""
+    (tmp_path / "talk.json").write_text(json.dumps(TALK))
+    line("import", "openai", "talk.json", "--name", "talk")
+
+
+def test_where_no_rule_could_be_applied_to_anything_the_answer_is_unknown(line, imported):
+    result = line("audit", "violations")
+
+    assert (result.exit_code, result.stdout) == (3, "Nothing could be judged (1 episode looked at).\n")
+    assert "No rule could be applied to 2 of 2 actions that change something or speak to somebody" in result.stderr
+    assert line.items("audit", "violations", code=3) == []
+
+
+def test_what_could_not_be_judged_beside_what_could_is_counted(line, episode, imported):
+    result = line("audit", "violations")
+
+    assert (result.exit_code, "No rule is broken (2 episodes looked at)" in result.stdout) == (0, True)
+    assert "No rule could be applied to 2 of " in result.stderr
 
 
 def test_episodes_and_filters_together_are_refused(line, episode):
