@@ -8,30 +8,33 @@ import click
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import kind_of
 from spectrace.audit.reading import Unread
+from spectrace.audit.visible import shortened
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
 from spectrace.cli.select import require_runs
 
 _SHOWN = 50
+_LONG = 60
+"""Characters of a task's name in the table; --json has it whole."""
 
 _COLUMNS = (
     Column("episode"),
-    Column("started", rank=5),
+    Column("started", rank=6),
     Column("status"),
-    Column("end reason", rank=7),
-    Column("env", rank=1),
-    Column("task", rank=1),
-    Column("protocol", rank=4),
-    Column("weak", rank=9),
-    Column("strong", rank=8),
-    Column("events", right=True, rank=6),
-    Column("steps", right=True, rank=3),
-    Column("writes", right=True, rank=2),
-    Column("rejected", right=True, rank=2),
+    Column("end reason", rank=3, flex=12),
+    Column("env", rank=2, flex=12),
+    Column("task", flex=20),
+    Column("protocol", rank=1, flex=19),
+    Column("weak", rank=9, flex=20),
+    Column("strong", rank=8, flex=20),
+    Column("events", right=True, rank=7),
+    Column("steps", right=True, rank=5),
+    Column("writes", right=True, rank=4),
+    Column("rejected", right=True, rank=4),
     Column("unusable", right=True, rank=10),
     Column("reward", right=True),
-    Column("cost USD", right=True, rank=2),
+    Column("cost USD", right=True, rank=4),
     Column("stated USD", right=True, rank=5),
 )
 
@@ -120,7 +123,7 @@ def _row(one: EpisodeSummary) -> list[console.Cell]:
         status_span(one.status),
         one.end_reason,
         one.env,
-        one.task,
+        shortened(one.task, _LONG),
         one.protocol,
         one.weak,
         one.strong,

@@ -1,8 +1,10 @@
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
+from spectrace.core.types import Task
 from spectrace.store.sql import open_store
 from tests.damage import damage
 from tests.playbook import accept
@@ -140,3 +142,14 @@ def test_where_no_cost_is_known_there_is_no_column_of_it(line, episode):
 
     assert rows[0].endswith("reward")
     assert line.items("ls")[0]["cost_usd"] is None
+
+
+def test_a_long_name_folds_and_task_and_protocol_stay_at_80_columns(line, episode):
+    store = open_store("spectrace.db")
+    first = next(store.read(episode)).body
+    store.create("ep", replace(first, task=Task("t" * 300, "wish")), 1).close()
+    store.close()
+    rows = line("ls", env={"COLUMNS": "80"}).stdout.splitlines()
+
+    assert [title in rows[0] for title in ("task", "protocol")] == [True, True]
+    assert max(map(len, rows)) <= 80
