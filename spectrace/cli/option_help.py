@@ -12,7 +12,7 @@ class ExplainsOptions(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section of options; an option that not every protocol has names those that do."""
         del ctx
-        with formatter.section("Options of a protocol (-o KEY=VALUE; the first value is the default)"):
+        with formatter.section("Options of a protocol (-o KEY=VALUE; [default]; of several values it is the first)"):
             formatter.write_dl(rows())
 
 
@@ -24,15 +24,13 @@ def rows() -> list[tuple[str, str]]:
 def _form(name: str, option: Option) -> str:
     if option.values:
         return "|".join(option.values)
-    return "X" if option.low is not None else f"N [{default}]" if (default := _default(name)) is not None else "N"
+    default = _default(name)
+    return f"{'X' if option.high is not None else 'N'} [{'none' if default is None else default}]"
 
 
 def _default(name: str) -> object:
     """Return the default of the first protocol that has the option."""
-    for protocol in PROTOCOLS.values():
-        if name in types_of(protocol):
-            return getattr(protocol(), name)
-    return None
+    return next(getattr(protocol(), name) for protocol in PROTOCOLS.values() if name in types_of(protocol))
 
 
 def _text(name: str, option: Option) -> str:

@@ -1,6 +1,7 @@
 """Options that several commands share, and the filters that `ls` and its kin take."""
 
 import functools
+import math
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.queries import Reader, open_reader
 from spectrace.cli.console import say
 from spectrace.config import database_url
+from spectrace.core.options import MOST
 from spectrace.errors import UsageError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -28,6 +30,27 @@ output_option = click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The file to write."
 )
 force_option = click.option("--force", is_flag=True, help="Replace the file if it is there.")
+
+
+def whole(least: int) -> click.IntRange:
+    """Return the type of a whole number that any database and any timer can hold."""
+    return click.IntRange(min=least, max=MOST)
+
+
+class Seconds(click.FloatRange):
+    """A time in seconds, of at least 0."""
+
+    def __init__(self, *, min_open: bool = False) -> None:
+        """`min_open`: 0 itself is not allowed."""
+        super().__init__(min=0, max=MOST, min_open=min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse nan, which is in every range."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
+        return number
+
 
 STATUSES = ("completed", "truncated", "failed", "interrupted", "running", "unknown")
 _AGO = re.compile(r"(\d+)([smhdw])")

@@ -13,12 +13,13 @@ from spectrace.cli import console, document, going_on, run_report
 from spectrace.cli.going_on import Before
 from spectrace.cli.loop import run_loop
 from spectrace.cli.option_help import ExplainsOptions
-from spectrace.cli.options import db_option, json_option, label_of
-from spectrace.cli.run_choices import choose_protocols, choose_tasks, lacking, named_models
+from spectrace.cli.options import Seconds, db_option, json_option, label_of, whole
+from spectrace.cli.run_choices import choose_protocols, choose_tasks, lacking, named_models, require_scoring, unasked
 from spectrace.cli.run_report import Told
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, settings_here
 from spectrace.core.endings import cut_by_run
+from spectrace.core.options import MOST
 from spectrace.errors import UsageError
 from spectrace.runs.batch import Batch, Ended, NotRecorded, cells
 from spectrace.runs.live import Labels, Recorded
@@ -44,7 +45,7 @@ def _dollars(_ctx: click.Context, _param: click.Parameter, text: str | None) -> 
         amount = Decimal(text or "0")
     except InvalidOperation:
         amount = Decimal(-1)
-    if not amount.is_finite() or amount < 0:
+    if not amount.is_finite() or not 0 <= amount <= MOST:
         raise click.BadParameter(f"expected US dollars, for example 2.50, found {text!r}.")
     return text
 
@@ -79,8 +80,8 @@ def _dollars(_ctx: click.Context, _param: click.Parameter, text: str | None) -> 
     metavar="NAME",
     help="Name the run, so that `--run NAME` finds its episodes; the same name goes on where it stopped.",
 )
-@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="How often each task is run.")
-@click.option("--concurrency", type=click.IntRange(min=1), default=1, show_default=True, help="Episodes at once.")
+@click.option("--trials", type=whole(1), default=1, show_default=True, help="How often each task is run.")
+@click.option("--concurrency", type=whole(1), default=1, show_default=True, help="Episodes at once.")
 @click.option(
     "--seed", type=int, callback=_seed, help="Seed of environment and sampling; each trial counts on from it."
 )
@@ -90,10 +91,10 @@ def _dollars(_ctx: click.Context, _param: click.Parameter, text: str | None) -> 
     metavar="USD",
     help="Stop the run once it has cost so much, by the models' prices.",
 )
-@click.option("--max-wall-s", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop the run after so long.")
+@click.option("--max-wall-s", type=Seconds(), metavar="SECONDS", help="Stop the run after so long.")
 @click.option(
     "--act-timeout-s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min_open=True),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
@@ -142,16 +143,18 @@ def command(
         run=name,
         seed=seed,
     )
-    named = named_models(protocols, {"weak": weak, "strong": strong, "user": user}, settings)
+    given = {"weak": weak, "strong": strong, "user": user}
+    named = named_models(protocols, given, settings)
     if "user" not in named and env.startswith("tau2:"):
         raise UsageError(f"{env} has a simulated user: name the model that plays it with --user MODEL.")
-    for said in lacking(protocols, options):
+    for said in lacking(protocols, options) + unasked(protocols, given):
         console.say(said, style="warning")
     given_prompts = open_prompts(prompts)
     spec = going_on.spec(env, protocols, named, given_prompts, seed, settings)
     with console.progress() as progress:
         models = Models(settings, weights_progress(progress))
         clients = {role: models.open(model) for role, model in named.items()}
+        require_scoring(protocols, clients, named, settings)
         store = open_store(database_url(db, settings))
         try:
             before = Before() if name is None else going_on.go_on(store, name, spec, asked)

@@ -12,7 +12,7 @@ from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyRes
 from spectrace.audit.verifying import verify_all
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
-from spectrace.cli.options import db_option, filter_options, json_option, reading
+from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.store.bundle_reader import is_zip
 
@@ -30,9 +30,7 @@ _UNKNOWN = 3
 @click.command()
 @episodes_argument
 @filter_options()
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes, where the log is large. [default: one a core]"
-)
+@click.option("--jobs", type=whole(1), metavar="N", help="Processes, where the log is large. [default: one a core]")
 @db_option
 @json_option
 @click.pass_context

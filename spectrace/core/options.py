@@ -15,16 +15,24 @@ from spectrace.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What an option does. `values`: the closed set it takes; `least`: the smallest whole number."""
+    """What an option does. `values`: the closed set it takes; `least`: the smallest whole number, of at most `MOST`."""
 
     does: str
     values: tuple[str, ...] = ()
     least: int | None = None
-    low: Decimal | None = None
-    """The smallest decimal number, for options that are one."""
+    high: Decimal | None = None
+    """The largest decimal number, for options that are one; the smallest is 0."""
+    needs: tuple[tuple[str, str], ...] = ()
+    """The values of other options without which this one has no effect."""
     seeds: str = ""
     """What the paper measured of it; empty where it leaves the question open."""
 
+
+_LONG = 60
+_UNWRITABLE = 10_000
+"""Bits of a number that Python refuses to write in decimal."""
+MOST = 2**31 - 1
+"""The largest whole number of any option."""
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
@@ -61,8 +69,11 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "unreviewed": Option(
             "whether the next review may reach back over unreviewed steps, to the last irrevocable one",
             ("final", "revisable"),
+            needs=(("review", "held"),),
         ),
-        "max_unreviewed": Option("review anyway after this many unreviewed steps", least=1),
+        "max_unreviewed": Option(
+            "review anyway after this many unreviewed steps", least=1, needs=(("review", "held"),)
+        ),
         "stall": Option(
             "whether the third identical read closes the segment for review: small drafters repeat one for ever",
             ("review", "ignore"),
@@ -77,10 +88,12 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "verdict": Option(
             "decoded: the verdict is written; scored: read from probabilities, nothing decoded (SGLang)",
             ("decoded", "scored"),
+            needs=(("acceptance", "semantic"),),
         ),
         "threshold": Option(
             "scored: a step stands from this probability on; choose it on other tasks than those reported",
-            low=Decimal(0),
+            high=Decimal(1),
+            needs=(("verdict", "scored"), ("acceptance", "semantic")),
         ),
         "guesses": Option(
             "how many steps ahead the weak model guesses; those beyond the first wait for later rounds while all match",
@@ -97,7 +110,9 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "max_tokens": Option(
             "end it after this many tokens, in and out, of both models; their servers must count", least=1
         ),
-        "max_cost_usd": Option("end it when its model calls cost this much; each model needs a price", low=Decimal(0)),
+        "max_cost_usd": Option(
+            "end it when its model calls cost this much; each model needs a price", high=Decimal(MOST)
+        ),
         "max_wall_s": Option("end it after this many seconds", least=1),
     }
 )
@@ -140,15 +155,31 @@ def check(protocol: object) -> None:
             continue
         if option.values and value not in option.values:
             raise UsageError(f"option {item.name}: expected one of {', '.join(option.values)}, found {value!r}.")
-        if option.least is not None and (type(value) is not int or value < option.least):
-            raise UsageError(f"option {item.name} must be a whole number of at least {option.least}, found {value!r}.")
-        if option.low is not None and not _is_decimal(value, option.low):
-            raise UsageError(f"option {item.name} must be a number of at least {option.low}, found {value!r}.")
+        if option.least is not None and (type(value) is not int or not option.least <= value <= MOST):
+            allowed = f"a whole number of at least {option.least} and at most {MOST}"
+            raise UsageError(f"option {item.name} must be {allowed}, found {_cut(value)}.")
+        if option.high is not None and not _is_decimal(value, option.high):
+            allowed = f"a number of at least 0 and at most {option.high}"
+            raise UsageError(f"option {item.name} must be {allowed}, found {_cut(value)}.")
 
 
-def _is_decimal(value: object, low: Decimal) -> bool:
+def lacking(protocol: object, name: str) -> tuple[tuple[str, str], ...]:
+    """Return those (option, value) that an option of a protocol has no effect without, and that are not so."""
+    option = OPTIONS[name]
+    if option.values and getattr(protocol, name) == option.values[0]:
+        return ()
+    return tuple((other, value) for other, value in option.needs if getattr(protocol, other) != value)
+
+
+def _cut(value: object) -> str:
+    """Return a value as it is typed, no longer than a line."""
+    text = hex(value) if type(value) is int and value.bit_length() > _UNWRITABLE else repr(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def _is_decimal(value: object, high: Decimal) -> bool:
     try:
         number = Decimal(str(value))
     except InvalidOperation:
         return False
-    return isinstance(value, str) and number.is_finite() and number >= low
+    return isinstance(value, str) and number.is_finite() and 0 <= number <= high

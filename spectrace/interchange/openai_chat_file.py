@@ -6,6 +6,7 @@ the layout.
 """
 
 import codecs
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,14 +79,30 @@ def _dialogues(name: str, text: str) -> list[Dialogue]:
     stem = Path(name).stem
     try:
         return [_document(name, stem, json_text.compact(text.strip(_BLANK)))]
-    except ValueError:
+    except ValueError as error:
         if "\n" not in text.strip(_BLANK):
-            raise
-    lines = [json_text.compact(line.strip(_BLANK)) for line in text.split("\n") if line.strip(_BLANK)]
-    objects = [_object(name, line, f"line {number}") for number, line in enumerate(lines, 1)]
+            raise _no_json(name, text, error) from None
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(_BLANK)]
+    texts, objects = list[str](), list[dict[str, str]]()
+    for number, line in lines:
+        try:
+            texts.append(json_text.compact(line.strip(_BLANK)))
+            objects.append(_object(name, texts[-1], f"line {number}"))
+        except ValueError as error:  # where not even the first line is JSON, the file is one document, over several
+            raise (_no_json(name, line, error, number) if objects else _no_json(name, text, error)) from None
     if all("messages" in parts for parts in objects):
         return [_of_object(name, f"{stem}#{number}", parts) for number, parts in enumerate(objects, 1)]
-    return [Dialogue(stem, LINES, _checked(name, lines))]
+    return [Dialogue(stem, LINES, _checked(name, texts))]
+
+
+def _no_json(name: str, text: str, error: ValueError, line: int = 1) -> UsageError:
+    """Say where the text, which begins on that line of the file, ceases to be JSON."""
+    where = f"line {line}: {error}"
+    try:
+        json.loads(text, parse_int=len, parse_float=len, parse_constant=len)
+    except json.JSONDecodeError as found:
+        where = f"line {line + found.lineno - 1}, column {found.colno}: {found.msg}"
+    return _not_one(name, f"text that is not such JSON ({where})")
 
 
 def _document(name: str, stem: str, text: str) -> Dialogue:

@@ -31,3 +31,8 @@ class Tokenizing(Protocol):
     async def prompt_ids(self, request: ModelRequest) -> tuple[int, ...]:
         """Return the prompt's token ids; raise ModelFailed where the server has no page for that."""
         ...
+
+
+def can_score(client: ModelClient) -> bool:
+    """Whether a client answers a request that has `scoring`: those that do say so in an attribute `can_score`."""
+    return bool(getattr(client, "can_score", False))

@@ -56,6 +56,12 @@ class ScriptedModel:
         self._repeat = repeat
         self._source = dict(source or {})
 
+    @property
+    def can_score(self) -> bool:
+        """Whether some reply holds scores, or may: a function answers what it likes."""
+        listed = (self._replies, *self._by_task.values())
+        return self._always is not None or any(_scores(reply) for replies in listed for reply in replies)
+
     async def facts(self) -> ModelFacts:
         """Name the script and its digest."""
         server = json.dumps(self._source, sort_keys=True)
@@ -105,6 +111,17 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def _scores(reply: Scripted) -> bool:
+    text = reply.message.content if isinstance(reply, Completion) else reply
+    if not isinstance(text, str):
+        return callable(text)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"yes", "no"} <= set(found)
 
 
 def action_message(action: Action, *, native: bool) -> Message:

@@ -57,6 +57,7 @@ class SGLangClient(OpenAIClient):
 
     default_url: ClassVar[str] = SGLANG_URL
     default_provider: ClassVar[str] = "sglang"
+    can_score: ClassVar[bool] = True
     # Old servers ignore a field that they do not know.
     extras: ClassVar[Mapping[str, object]] = {"return_cached_tokens_details": True}
 

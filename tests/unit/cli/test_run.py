@@ -88,6 +88,11 @@ def test_a_server_that_does_not_answer_leaves_no_episode_and_says_what_to_do(lin
         ({"--max-cost-usd": "-1"}, "expected US dollars"),
         ({"--max-wall-s": "-1"}, "--max-wall-s"),
         ({"--act-timeout-s": "0"}, "--act-timeout-s"),
+        ({"--act-timeout-s": "nan"}, "'nan' is not a number of seconds"),
+        ({"--max-wall-s": "inf"}, "--max-wall-s"),
+        ({"--max-cost-usd": "1e99"}, "expected US dollars"),
+        ({"--trials": "99999999999"}, "is not in the range"),
+        ({"-o": "verdict=scored"}, "-o verdict=scored reads probabilities, and the strong model scripted:"),
         ({"--db": "no/such/folder/x.db"}, "does not exist"),
     ],
 )
@@ -98,6 +103,12 @@ def test_bad_input_is_refused_before_anything_is_recorded(line, pair, changes, w
     assert (result.exit_code, result.stdout) == (2, "")
     assert words in result.stderr
     assert "begins" not in result.stderr
+
+
+def test_an_option_without_effect_is_told_on_stderr(line, pair):
+    result = line(*pair, "-o", "threshold=0.6")
+
+    assert (result.exit_code, "-o threshold=0.6 has no effect on specagent" in result.stderr) == (0, True)
 
 
 def test_a_simulated_user_is_asked_for(line, pair):

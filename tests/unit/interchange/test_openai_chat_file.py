@@ -69,6 +69,21 @@ def test_another_file_is_refused_saying_what_was_found(tmp_path, text, found):
         read(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (f"{ONE}\n\n{{nope\n{TWO}", "line 3, column 2: Expecting property name"),
+        (f'{ONE}\n{{"role": "x\\q"}}', "line 2, column 12: Invalid"),
+        ('\n{\n  "messages": [\n    nope\n  ]\n}', "line 4, column 5: Expecting value"),
+        ("hello", "line 1, column 1: Expecting value"),
+        (f"{ONE}\n\n3", "JSON that is no object .line 3"),
+    ],
+)
+def test_what_is_no_json_is_found_by_the_line_and_column_of_the_file(tmp_path, text, where):
+    with pytest.raises(UsageError, match=where):
+        read(tmp_path, text)
+
+
 @pytest.mark.parametrize(("data", "said"), [(ONE.encode("utf-16"), "UTF-16"), (b'{"a": "\xff"}', "byte 7 is 0xff")])
 def test_other_encodings_are_named(tmp_path, data, said):
     with pytest.raises(UsageError, match=said):
