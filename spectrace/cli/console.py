@@ -5,6 +5,7 @@ stdout, messages and progress to stderr. A table that does not fit leaves out it
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ _PIPE_WIDTH = 1000
 """Nobody watches a pipe: lines stay whole for grep."""
 _RULE_WIDTH = 100
 _UNKNOWN = 3
+_WORDS = re.compile(r"[^\s-]*-|[^\s-]+\s*|\s+")
+"""Pieces of a head between which a line may end."""
 _STYLES: Mapping[str, str] = {
     "": "",
     "error": "bold red",
@@ -46,7 +49,7 @@ Span = tuple[str, str] | str
 class Column:
     """A column. `rank` 0 is always shown; of the others the highest goes first when the width does not suffice.
 
-    One that is empty in every row goes too, if it may.
+    One that is empty in every row goes too, if it may. One whose words tell rows apart stays as long as another can go.
     """
 
     title: str
@@ -89,10 +92,11 @@ def text(*spans: Span, lines: bool = False) -> Text:
     return made
 
 
-def say(words: str, style: str = "") -> None:
-    """Write a paragraph to stderr."""
+def say(words: str, style: str = "", *, lines: bool = False) -> None:
+    """Write a paragraph to stderr; with `lines` the breaks in it stand, which are our own: a name may hold some too."""
     console = err()
-    console.print(text((words, style), lines=True), soft_wrap=not console.is_terminal)
+    shown = words if lines else one_line(words)
+    console.print(text((shown, style), lines=lines), soft_wrap=not console.is_terminal)
 
 
 def lost(found: Sequence[Unread]) -> int:
@@ -100,6 +104,16 @@ def lost(found: Sequence[Unread]) -> int:
     for detail in dict.fromkeys(one.detail for one in found):
         say(f"Incomplete: {detail}", style="error")
     return _UNKNOWN if found else 0
+
+
+def losses(found: Sequence[tuple[str, str]]) -> None:
+    """Write to stderr what each episode lost: (episode, loss); what several lost is said once, with their number."""
+    by_loss: dict[str, list[str]] = {}
+    for episode, loss in found:
+        by_loss.setdefault(loss, []).append(episode)
+    for loss, episodes in by_loss.items():
+        who = episodes[0] if len(episodes) == 1 else f"{len(episodes)} episodes"
+        say(f"{who}: {loss}", style="warning")
 
 
 def line(*spans: Span, indent: int = 0, hang: int = 0) -> None:
@@ -139,13 +153,14 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], empty: str)
         return
     cells = [[_cell(value) for value in row] for row in rows]
     needed = _needed(columns, cells)
-    shown = _fitting(columns, needed, _useful(columns, rows), console.width)
+    shown = _fitting(columns, cells, needed, _useful(columns, rows), console.width)
     fits = _width(needed, shown) <= console.width
+    heads = _heads(columns, needed, shown, console.width)
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    for column in (columns[index] for index in shown):
+    for column, head in zip((columns[index] for index in shown), heads, strict=True):
         # A column that may not wrap is cut by rich where even the rest leaves too little room: then all may.
         made.add_column(
-            Text(column.title),
+            Text(head),
             justify="right" if column.right else "left",
             no_wrap=fits and not column.flex,
             overflow="fold",
@@ -169,26 +184,64 @@ def _useful(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[i
 
 
 def _needed(columns: Sequence[Column], cells: Sequence[Sequence[Text]]) -> list[int]:
-    """Return the least width of each column; free text can do with less than it has."""
+    """Return the least width of each column; free text can do with less than it has, a head with that of its words."""
     needed = []
     for index, column in enumerate(columns):
         widest = max(row[index].cell_len for row in cells)
-        needed.append(max(cell_len(column.title), min(widest, column.flex) if column.flex else widest))
+        head = max(map(cell_len, _WORDS.findall(column.title)), default=0)
+        needed.append(max(head, min(widest, column.flex) if column.flex else widest))
     return needed
+
+
+def _heads(columns: Sequence[Column], needed: Sequence[int], shown: Sequence[int], width: int) -> list[str]:
+    """Return the heads: on one line each from the left, as far as there is room, the others broken between words."""
+    room, heads = width - _width(needed, shown), []
+    for index in shown:
+        title = columns[index].title
+        more = cell_len(title) - needed[index]
+        if more <= max(room, 0):
+            room -= max(more, 0)
+            heads.append(title)
+        else:
+            heads.append(_broken(title, needed[index]))
+    return heads
+
+
+def _broken(title: str, width: int) -> str:
+    """Break a head into lines, behind spaces and hyphens only."""
+    lines = [""]
+    for word in _WORDS.findall(title):
+        if lines[-1] and cell_len((lines[-1] + word).rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(one.rstrip() for one in lines)
 
 
 def _width(needed: Sequence[int], shown: Sequence[int]) -> int:
     return sum(needed[index] + 2 for index in shown) - 2
 
 
-def _fitting(columns: Sequence[Column], needed: Sequence[int], useful: Sequence[int], width: int) -> list[int]:
+def _fitting(
+    columns: Sequence[Column], cells: Sequence[Sequence[Text]], needed: Sequence[int], useful: Sequence[int], width: int
+) -> list[int]:
     shown = list(useful)
     while _width(needed, shown) > width:
         candidates = [index for index in shown if columns[index].rank > 0]
         if not candidates:
             break
-        shown.remove(max(candidates, key=lambda index: (columns[index].rank, index)))
+        blind = [index for index in candidates if not _tells_apart(columns, cells, shown, index)]
+        shown.remove(max(blind or candidates, key=lambda index: (columns[index].rank, index)))
     return shown
+
+
+def _tells_apart(columns: Sequence[Column], cells: Sequence[Sequence[Text]], shown: Sequence[int], index: int) -> bool:
+    """Whether rows differ by the words of a column and by no other words that are shown."""
+    if columns[index].right:
+        return False
+    words = [one for one in shown if not columns[one].right]
+    return len({tuple(row[one].plain for one in words) for row in cells}) > len(
+        {tuple(row[one].plain for one in words if one != index) for row in cells}
+    )
 
 
 def _cell(value: Cell) -> Text:
@@ -269,7 +322,7 @@ class Progress:
         if self._live is None:
             say(words, style)
         else:
-            self._live.console.print(text((words, style)), soft_wrap=False)
+            self._live.console.print(text((one_line(words), style)), soft_wrap=False)
 
     def _draw(self) -> None:
         if self._live is None:

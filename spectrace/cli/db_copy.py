@@ -29,9 +29,7 @@ def copy(ctx: click.Context, url: str, db: str | None, *, as_json: bool) -> None
         document.write("db-copy", _items(found))
     else:
         _show(found)
-    for one in found.episodes:
-        for loss in one.losses:
-            console.say(f"{one.episode}: {loss}", style="warning")
+    console.losses([(one.episode, loss) for one in found.episodes for loss in one.losses])
     for one in refused:
         console.say(f"Refused: {one.reason}", style="error")
     ctx.exit(1 if refused else 0)

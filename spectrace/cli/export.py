@@ -71,6 +71,4 @@ def command(
         document.write("export", [{**item, "file": str(output)} for item in items])
     else:
         console.line("Exported ", (counted(len(done), "episode"), "strong"), " into ", (str(output), "name"))
-    for one in done:
-        for loss in one.losses:
-            console.say(f"{one.episode}: {loss}", style="warning")
+    console.losses([(one.episode, loss) for one in done for loss in one.losses])

@@ -185,7 +185,7 @@ def exit_code(error: SpectraceError) -> int:
 def _explain(text: str) -> None:
     if os.environ.get("SPECTRACE_DEBUG", "") not in {"", "0"}:
         console.traceback()
-    console.say(f"Error: {text}", style="error")
+    console.say(f"Error: {text}", style="error", lines=True)
 
 
 def _lenient(*streams: TextIO) -> None:

@@ -105,9 +105,8 @@ def _warn(file: str, found: ImportedFile) -> None:
     """Say on stderr what is damaged, what each episode lacks, and why one was refused."""
     for fault in found.damage:
         console.say(f"{file}: {fault.detail}", style="warning")
+    said = {fault.detail for fault in found.damage}
+    console.losses([(one.episode, loss) for one in found.episodes for loss in one.losses if loss not in said])
     for one in found.episodes:
-        details = [loss for loss in one.losses if loss not in {fault.detail for fault in found.damage}]
-        for loss in details:
-            console.say(f"{one.episode}: {loss}", style="warning")
         if one.reason is not None:
             console.say(f"Refused: {one.reason}", style="error")

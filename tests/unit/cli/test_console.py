@@ -36,6 +36,26 @@ def test_a_message_is_shown_literally_too(capsys):
     assert SHOWN in capsys.readouterr().err
 
 
+def test_a_line_break_in_a_name_does_not_break_a_message(capsys):
+    console.say("run a\nb ends")
+    with console.progress() as progress:
+        progress.note("task a\nb begins")
+
+    assert capsys.readouterr().err == "run a⏎b ends\ntask a⏎b begins\n"
+
+
+def test_line_breaks_of_our_own_stand_and_nothing_else_does(capsys):
+    console.say("paste:\n\nx\x1b = 1", lines=True)
+
+    assert capsys.readouterr().err == "paste:\n\nx\\x1b = 1\n"
+
+
+def test_what_several_episodes_lost_is_said_once(capsys):
+    console.losses([("e1", "verdicts"), ("e1", "times"), ("e2", "verdicts")])
+
+    assert capsys.readouterr().err == "2 episodes: verdicts\ne1: times\n"
+
+
 WIDE = [
     Column("id"),
     Column("low", rank=2),
@@ -74,6 +94,34 @@ def test_a_name_too_long_for_the_terminal_is_folded_whole_too(monkeypatch, capsy
     shown = capsys.readouterr().out
 
     assert (shown.count("x"), shown.count("y")) == (150, 20)
+
+
+def test_a_head_is_broken_between_words_and_never_within_one(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "44")
+    heads = ["", "weak calls", "speculative-actions", "agent"]
+    console.table([Column(head, right=True) for head in heads], [["some name", "1", "2", "3"]], "")
+
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "                       speculative-",
+        "           weak calls       actions  agent",
+    ]
+
+
+def test_a_column_stays_as_long_as_it_alone_tells_rows_apart(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "28")
+    columns = [Column("phase"), Column("who", rank=4), Column("input", right=True, rank=3), Column("out", right=True)]
+    console.table(columns, [["act", "weak", "1" * 8, "2" * 8], ["act", "strong", "1" * 8, "2" * 8]], "")
+    said = capsys.readouterr()
+
+    assert ("weak" in said.out, "strong" in said.out) == (True, True)
+    assert said.err.startswith("Not shown at this width: input.")
+
+
+def test_a_column_that_tells_rows_apart_goes_where_nothing_else_can(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "20")
+    console.table([Column("phase"), Column("who", rank=4)], [["act" * 5, "weak"], ["act" * 5, "strong"]], "")
+
+    assert capsys.readouterr().err.startswith("Not shown at this width: who.")
 
 
 def test_a_column_that_says_nothing_is_left_out_quietly(capsys):

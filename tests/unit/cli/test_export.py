@@ -1,5 +1,8 @@
 import json
 
+from spectrace.store.sql import open_store
+from tests.shop_log import recorded
+
 
 def test_an_item_has_the_fields_that_others_rely_on(line, episode):
     assert line.items("export", "jsonl", episode, "-o", "a.jsonl") == [
@@ -33,3 +36,13 @@ def test_an_episode_is_told_as_chat_messages_and_what_they_do_not_say_is_said(li
 
     assert (result.exit_code, [one["role"] for one in said][:3]) == (0, ["system", "user", "assistant"])
     assert "Verdicts" in result.stderr
+
+
+def test_what_several_episodes_lose_is_said_once(line, episode):
+    store = open_store("spectrace.db")
+    recorded(store)
+    store.close()
+    said = line("export", "openai", "--all", "-o", "a.json").stderr
+
+    assert said.count("Verdicts") == 1
+    assert "2 episodes: " in said
