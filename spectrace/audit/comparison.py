@@ -242,7 +242,8 @@ def methods_line(comparison: Comparison) -> str:
         f"{counted(len(episodes), 'episode')}, {counted(len(tasks), 'task')} x {counted(len(trials), 'trial')}, "
         f"{at_once} at once; Pass@1 (reward >= {comparison.passing:g}; truncated scores 0, failures of the "
         f"infrastructure excluded) with Korn-Graubard 95 % intervals over tasks; differences, ratios, means and gaps "
-        f"by {comparison.bootstrap.method}; costs are means over the episodes that score; "
+        f"by {comparison.bootstrap.method}; costs are means over the episodes that score; R is what the strong model "
+        f"costs per committed step, its cost per task has every call of it, both in units of strong-only; "
         f"p by paired sign flips over tasks; no interval under 10 tasks; {scored}"
         f"models {', '.join(models) or 'none'}; spectrace {', '.join(versions)}."
     )

@@ -1,8 +1,8 @@
 """`spectrace compare`: protocols side by side, with intervals over tasks."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import click
 
@@ -14,6 +14,7 @@ from spectrace.audit.reading import Unread
 from spectrace.audit.shortfall import shortfalls
 from spectrace.audit.visible import one_line
 from spectrace.cli import console, document, grids
+from spectrace.cli.blocks import blocks
 from spectrace.cli.console import Column
 from spectrace.cli.options import db_option, json_option, reading
 from spectrace.config import settings_here
@@ -35,6 +36,8 @@ class _Row:
     digits: int = 1
     scale: int = 1
     optional: bool = False
+    least: float = 0.0
+    """Below it a value is shown as less than that."""
 
 
 _ROWS = (
@@ -44,24 +47,30 @@ _ROWS = (
     _Row("superseded", "superseded", 0, optional=True),
     _Row("pass1", "Pass@1 %", 1, 100),
     _Row("pass1_bounds", "Pass@1 %, bounds", 1, 100, optional=True),
-    _Row("reward", "reward", 3),
-    _Row("pass1_difference", "difference, points", 1, 100),
-    _Row("pass1_difference_p", "p of no difference", 4),
+    _Row("reward", "reward, mean", 3),
+    _Row("pass1_difference", "less {baseline}, points", 1, 100),
+    _Row("pass1_difference_p", "p of no difference", 3, least=0.001),
     _Row("gap_recovered", "gap recovered %", 1, 100),
-    _Row("strong_calls", "strong calls"),
-    _Row("weak_calls", "weak calls"),
-    _Row("strong_output", "strong tokens decoded"),
-    _Row("strong_uncached", "uncached strong prefill, measured"),
-    _Row("strong_uncached_modelled", "uncached strong prefill, modelled"),
-    _Row("wall_s", "wall time s", 2),
-    _Row("cost_usd", "cost USD", 6),
+    _Row("strong_calls", "strong calls / episode"),
+    _Row("weak_calls", "weak calls / episode"),
+    _Row("strong_output", "strong tokens out / episode", 0),
+    _Row("strong_uncached", "uncached strong in, measured", 0),
+    _Row("strong_uncached_modelled", "uncached strong in, modelled", 0),
+    _Row("wall_s", "wall time s / episode", 1),
+    _Row("cost_usd", "cost USD / episode", 6),
     _Row("r_accounted", "R accounted", 3),
     _Row("r_proposition", "R by Proposition 1", 3),
     _Row("r_predicted", "R predicted", 3),
+    _Row("r_apart", "apart from R", 3, optional=True),
+    _Row("r_per_task", "strong cost / task", 3),
     _Row("unusable_reviews", "unusable reviews", 0),
     _Row("unreviewed_share", "unreviewed steps %", 1, 100),
+    _Row("near_threshold", "scored within 0.15 nat %", 1, 100, optional=True),
 )
-"""Costs are means over episodes, so for one task as it was tried."""
+"""Costs are means over episodes, so for one task as it was tried; uncached tokens in are the strong model's.
+
+`R` is per committed step, `strong cost / task` all strong calls of a task, both in units of strong-only.
+"""
 
 
 @click.command()
@@ -150,20 +159,25 @@ def _write(comparison: Comparison, metrics: Sequence[Metric], form: str) -> None
     labels = [column.label for column in comparison.columns]
     estimates = {(one.column.label, one.metric): one.estimate for one in metrics}
     measure = _measure(labels, estimates)
-    rows = [drawn for row in _ROWS if (drawn := _drawn(row, labels, estimates, measure)) is not None]
+    baseline = "" if comparison.baseline is None else comparison.baseline.label
+    rows = [_named(row, measure, baseline) for row in _ROWS]
+    drawn = [cells for row in rows if (cells := _drawn(row, labels, estimates)) is not None]
+    notes = [said, *_reasons(rows, labels, estimates)]
     header = ["", *labels]
     match form:
         case "md":
-            sys.stdout.write(f"{grids.markdown(header, rows)}\n{grids.markdown_text(said)}\n")
+            sys.stdout.write(
+                "\n".join([grids.markdown(header, drawn), *(f"{grids.markdown_text(one)}\n" for one in notes)])
+            )
         case "latex":
-            sys.stdout.write(grids.latex(header, rows, said))
+            sys.stdout.write(grids.latex(header, drawn, notes))
         case _:
-            titles = [Column(one_line(label), right=place > 0) for place, label in enumerate(header)]
-            console.table(titles, rows, "")
-            console.line()
-            console.line(said)
-    for reason, where in _reasons(labels, estimates, measure).items():
-        console.say(f"No {', '.join(where)}: {reason}.", style="dim")
+            for block in blocks(header, drawn):
+                titles = [Column(one_line(label), right=place > 0) for place, label in enumerate(block[0])]
+                console.table(titles, block[1:], "")
+                console.line()
+            for note in notes:
+                console.line(note)
 
 
 def _measure(labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]) -> str:
@@ -175,48 +189,56 @@ def _measure(labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate
     return R_MEASURES[-1]
 
 
-def _named(row: _Row, measure: str) -> tuple[str, str]:
-    """Return a row's metric and title."""
+def _named(row: _Row, measure: str, baseline: str) -> _Row:
+    """Return a row with its metric and title as they are in this comparison."""
     if row.metric.startswith("r_"):
-        return f"{row.metric}_{measure}", f"{row.title} ({_IN[measure]})"
-    return row.metric, row.title
+        return replace(row, metric=f"{row.metric}_{measure}", title=f"{row.title} ({_IN[measure]})")
+    return replace(row, title=row.title.replace("{baseline}", baseline))
 
 
-def _drawn(
-    row: _Row, labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate], measure: str
-) -> list[str] | None:
+def _drawn(row: _Row, labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]) -> list[str] | None:
     """Return the cells of a row; None where it says nothing of any column: then `_reasons` tells why."""
-    metric, title = _named(row, measure)
-    found = [estimates.get((label, metric)) for label in labels]
+    found = [estimates.get((label, row.metric)) for label in labels]
     cells = ["-" if one is None else _cell(one, row) for one in found]
-    silent = row.optional and all(one is None or one.value == 0 or (one.spans and one.low == one.high) for one in found)
-    return None if silent or set(cells) == {"-"} else [title, *cells]
+    silent = row.optional and all(_silent(one) for one in found)
+    return None if silent or set(cells) == {"-"} else [row.title, *cells]
+
+
+def _silent(one: Estimate | None) -> bool:
+    """Whether a value says no more than its absence would."""
+    return one is None or not (one.value or (one.spans and one.low != one.high))
 
 
 def _cell(one: Estimate, row: _Row) -> str:
     def shown(value: float) -> str:
+        if 0 < value < row.least:
+            return f"<{row.least:g}"
         text = f"{value * row.scale:.{row.digits}f}"
         return text.rstrip("0").rstrip(".") if row.digits > 3 and "." in text else text  # noqa: PLR2004 - small amounts
 
     interval = "" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]"
+    if one.value is None and one.spans and one.low == one.high:
+        return shown(one.low or 0.0)
     return " ".join(part for part in (None if one.value is None else shown(one.value), interval) if part) or "-"
 
 
 def _reasons(
-    labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate], measure: str
-) -> dict[str, list[str]]:
-    """Return why values and intervals are missing -> of which rows and columns."""
+    rows: Sequence[_Row], labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]
+) -> Iterator[str]:
+    """Yield why values and intervals are missing, of which rows and columns: a sentence for each reason."""
     found: dict[str, dict[str, list[str]]] = {}
-    for row in _ROWS:
-        metric, title = _named(row, measure)
-        for label in labels:
-            one = estimates.get((label, metric))
-            if one is not None and one.method.startswith("none: "):
-                what = title if one.value is None else "interval"
+    for row in rows:
+        each = [(label, one) for label in labels if (one := estimates.get((label, row.metric))) is not None]
+        if row.optional and all(_silent(one) for _, one in each):
+            continue
+        for label, one in each:
+            if one.method.startswith("none: "):
+                what = row.title if one.value is None else "interval"
                 found.setdefault(one.method.removeprefix("none: "), {}).setdefault(what, []).append(label)
-    said: dict[str, list[str]] = {}
     for reason, missing in found.items():
+        by_columns: dict[tuple[str, ...], list[str]] = {}
         for what, of in missing.items():
-            named = list(dict.fromkeys(of))
-            said.setdefault(reason, []).append(what if len(named) == len(labels) else f"{what} ({', '.join(named)})")
-    return said
+            by_columns.setdefault(tuple(dict.fromkeys(of)), []).append(what)
+        for those, whats in by_columns.items():
+            whose = "" if len(those) == len(labels) else f" ({', '.join(those)})"
+            yield f"No {', '.join(whats)}{whose}: {reason}."

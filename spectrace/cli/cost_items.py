@@ -99,7 +99,7 @@ def r_item(values: InMeasure) -> dict[str, object]:
         "why_no_prediction": values.predicted if isinstance(values.predicted, str) else None,
         "d": lines and lines.d,
         "v_over_d": lines.v_over_d if lines and lines.reviews else None,
-        "rho": lines.rho if lines and lines.reviews else None,
+        "rho": lines.rho if lines and lines.reviews and lines.v is not None else None,
         "reviews_per_step": lines and lines.reviews / lines.steps,
         "repairs_per_step": lines and lines.repairs / lines.steps,
         "acting": lines and lines.acting,

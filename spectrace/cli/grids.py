@@ -60,11 +60,11 @@ def markdown_text(text: str) -> str:
     return _LINK.sub(r"\\", escaped)
 
 
-def latex(header: Sequence[str], rows: Sequence[Sequence[str]], note: str) -> str:
-    """Return rows as a LaTeX tabular of the booktabs kind, with a comment under it."""
+def latex(header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+    """Return rows as a LaTeX tabular of the booktabs kind, with comments under it."""
     drawn = [" & ".join([_first(row[0]), *map(latex_text, row[1:])]) + r" \\" for row in (header, *rows)]
     lines = [rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}", r"\toprule", drawn[0], r"\midrule", *drawn[1:]]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", f"% {latex_text(note)}"]) + "\n"
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {latex_text(one)}" for one in notes)]) + "\n"
 
 
 def _first(text: str) -> str:

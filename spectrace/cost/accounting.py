@@ -57,17 +57,18 @@ class Account:
     reviews: int
     repairs: int
     d: float
-    v: float
+    v: float | None
+    """None where reviews were read and none accepted everything. R is known even so: whatever v is, it cancels."""
     rho_d: float
-    """0 where nothing was rejected."""
+    """0 where nothing was rejected; all that a rejection cost where v is unknown."""
     acting: float
     apart: float
     """Beside R: the line of its own."""
 
     @property
-    def v_over_d(self) -> float:
+    def v_over_d(self) -> float | None:
         """What a review costs in strong steps."""
-        return self.v / self.d
+        return None if self.v is None else self.v / self.d
 
     @property
     def rho(self) -> float:
@@ -77,7 +78,7 @@ class Account:
     @property
     def r(self) -> float:
         """R by accounting; for a strong model that acts, what its acting costs."""
-        return self.reviews / self.steps * self.v_over_d + self.repairs / self.steps * self.rho + self.acting
+        return self.reviews / self.steps * (self.v_over_d or 0.0) + self.repairs / self.steps * self.rho + self.acting
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,6 @@ def account(cost: StrongCost, d: float) -> Account | str:
         return "no review could be read: all that the strong model did stands apart from R"
     accepting = [one.review for one in cost.rounds if one.accepts]
     rejecting = [one for one in cost.rounds if not one.accepts]
-    if rejecting and not accepting:
-        return "no review accepted a whole segment, so v is unknown"
     v = fsum(accepting) / len(accepting) if accepting else 0.0
     beyond = fsum(part for one in rejecting for part in (one.review, -v, one.repair))
     return Account(
@@ -111,7 +110,7 @@ def account(cost: StrongCost, d: float) -> Account | str:
         reviews=len(cost.rounds),
         repairs=len(rejecting),
         d=d,
-        v=v,
+        v=None if rejecting and not accepting else v,
         rho_d=beyond / len(rejecting) if rejecting else 0.0,
         acting=cost.acting / cost.steps / d,
         apart=cost.beside / cost.steps / d,
@@ -122,6 +121,8 @@ def proposition(lines: Account) -> Proposition | str:
     """Return Proposition 1 at the log's p and n, or why it says nothing of it."""
     if not lines.reviews:
         return "nothing was reviewed"
+    if lines.v_over_d is None:
+        return "no review accepted a whole segment, so v is unknown"
     p, reviews = 1 - lines.repairs / lines.steps, lines.reviews / lines.steps
     try:
         n = drafted_per_review(p, reviews)

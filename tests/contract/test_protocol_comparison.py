@@ -20,10 +20,10 @@ TABLE = {
     "episodes": ["4", "4", "4", "4", "4"],
     "excluded": ["0", "0", "0", "0", "0"],
     "Pass@1 %": ["25.0", "100.0", "100.0", "100.0", "50.0"],
-    "difference, points": ["-75.0", "-", "0.0", "0.0", "-50.0"],
-    "p of no difference": ["0.25", "-", "1", "1", "0.5"],
-    "strong calls": ["0.0", "3.8", "2.2", "3.8", "1.5"],
-    "weak calls": ["4.0", "0.0", "4.2", "4.5", "4.2"],
+    "less strong-only, points": ["-75.0", "-", "0.0", "0.0", "-50.0"],
+    "p of no difference": ["0.250", "-", "1.000", "1.000", "0.500"],
+    "strong calls / episode": ["0.0", "3.8", "2.2", "3.8", "1.5"],
+    "weak calls / episode": ["4.0", "0.0", "4.2", "4.5", "4.2"],
 }
 """Rows that depend on what the protocols do, and not on the length of a prompt."""
 

@@ -58,17 +58,17 @@ def test_people_get_a_column_for_each_protocol_and_a_methods_line(line, log):
     assert [cell.split()[0] for cell in cells(result.stdout, "Pass@1 %")] == ["16.7", "100.0", "66.7"]
     assert cells(result.stdout, "R accounted (money)") == ["0.000", "1.000", "1.000"]
     assert "36 episodes, 12 tasks x 1 trial, 1 at once" in result.stdout
-    assert "No gap recovered % (weak-only, strong-only): it is an end of the gap." in result.stderr
+    assert "No gap recovered % (weak-only, strong-only): it is an end of the gap." in result.stdout
 
 
 def test_a_row_without_a_value_is_left_out_with_its_reason(line, hostile):
     result = line("compare", "other")
 
-    assert "R accounted" not in result.stdout
-    assert "cost USD" in result.stdout
+    assert "\nR accounted" not in result.stdout
+    assert "\ncost USD / episode" in result.stdout
     assert (
-        "No R accounted (time), R by Proposition 1 (time), R predicted (time): no strong-only column beside it."
-        in result.stderr
+        "\nNo R accounted (time), R by Proposition 1 (time), R predicted (time), strong cost / task (time): "
+        "no strong-only column beside it.\n" in result.stdout
     )
 
 
@@ -147,3 +147,25 @@ def test_what_cannot_be_read_is_told_and_the_answer_is_incomplete(line, log, tmp
 
     assert (result.exit_code, "Incomplete:" in result.stderr) == (3, True)
     assert cells(result.stdout, "episodes")[0] == "11"
+
+
+def test_columns_that_do_not_fit_stand_below_under_the_same_rows(line, log, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = line("compare", "n", "--draws", "200").stdout.splitlines()
+
+    assert max(map(len, shown)) <= 80
+    assert [row.split() for row in shown if row.startswith(" ")] == [["weak-only", "strong-only"], ["specagent"]]
+    assert sum(row.startswith("Pass@1 %") for row in shown) == 2
+
+
+@pytest.mark.parametrize(("form", "begins"), [("md", "No gap recovered %"), ("latex", r"% No gap recovered \%")])
+def test_a_table_to_paste_says_below_it_what_is_missing(line, log, form, begins):
+    shown = line("compare", "n", "--draws", "200", "--format", form).stdout.splitlines()
+
+    assert [row for row in shown if row.startswith(begins)]
+
+
+def test_a_small_p_is_told_as_less_than_what_is_shown(line, log):
+    (p,) = (cells(line("compare", "n").stdout, title)[0] for title in ("p of no difference",))
+
+    assert float(p) == pytest.approx(2 / 2**10, abs=5e-4)

@@ -3,12 +3,13 @@ import shutil
 
 import pytest
 
+from spectrace.cli.cost import figure
 from spectrace.core.baselines import StrongOnly
 from spectrace.runs.live import Labels
 from spectrace.store.sql import open_store
 from tests.damage import damage
-from tests.episodes import record_shop
-from tests.spent import ALONE_TOLD, STRONG_TOLD, WEAK_TOLD
+from tests.episodes import CANCEL, record_shop
+from tests.spent import ALONE_TOLD, STRONG_TOLD, WEAK_TOLD, told
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,13 @@ def test_a_reference_may_be_an_episode(log):
     assert last["r_accounting"]["seconds"] == pytest.approx(0.75)
 
 
+def test_a_reference_that_is_nothing_says_that_it_was_looked_for_among_runs_and_episodes(log):
+    said = log("cost", "--all", "--reference", "alon").stderr
+
+    assert "no run has that name (did you mean alone?)" in said
+    assert "no episode has the id or prefix 'alon'" in said
+
+
 def test_without_a_reference_r_is_said_to_be_unknown(log):
     result = log("cost", "--all")
 
@@ -87,6 +95,50 @@ def test_what_is_partly_unknown_is_at_least_so_much(log, tmp_path):
     (row,) = [row for row in log("cost", "--run", "partly").stdout.splitlines() if " all " in row]
 
     assert ">=" in row
+
+
+def test_what_is_unknown_is_told_with_its_calls_and_a_reason(log):
+    said = log("cost", "--run", "spec").stderr
+
+    assert (
+        "Unknown TFLOP and GB read of calls (7 of 7 of specagent): no count of tokens, or a model of unknown shape "
+        "(--profile).\n" in said
+    )
+    assert "Unknown tokens" not in said
+
+
+def test_a_dense_model_has_one_line_of_what_it_reads_and_one_of_experts_two(log, tmp_path):
+    (tmp_path / "own.toml").write_text(
+        'name = "own"\nsource = "made up"\nweak = {architecture = "SmolLM2-135M"}\n'
+        'strong = {architecture = "SmolLM2-135M"}\n'
+    )
+    dense, experts = (
+        log("cost", "--run", "spec", "--reference", "alone", "--profile", profile).stdout
+        for profile in ("own.toml", "paper")
+    )
+
+    assert (dense.count("HBM-read "), "HBM-read at" in dense) == (1, False)
+    assert [experts.count(words) for words in ("HBM-read at least", "HBM-read at most")] == [1, 1]
+
+
+def test_where_r_is_unknown_what_a_task_costs_is_shown_all_the_same(log, tmp_path):
+    store = open_store(str(tmp_path / "spectrace.db"))
+    strong = [reply for turn in ALONE_TOLD for reply in (told("?", 600, 0, 9), told("?", 600, 0, 9), turn)]
+    asyncio.run(record_shop(store, weak=[CANCEL] * 4, strong=strong, labels=Labels(run="unread")))
+    store.close()
+    result = log("cost", "--run", "unread", "--reference", "alone")
+    (row,) = [row.split() for row in result.stdout.splitlines() if " time " in row]
+
+    assert row[-4:] == ["-", "2.000", "2.000", "2.000"]
+    assert "is unknown (specagent): no review could be read" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(3, "3"), (11.03, "11.0"), (0.0456, "0.0456"), (182.4, "182"), (1234.5, "1234"), (2e-6, "2e-06")],
+)
+def test_a_figure_has_three_digits(value, shown):
+    assert figure(value) == shown
 
 
 def test_tokens_are_estimated_on_request_and_said_to_be(line, episode):

@@ -37,16 +37,16 @@ def test_latex_sets_text_as_it_stands():
     )
 
 
-def test_a_latex_table_has_rules_and_its_note_in_a_comment():
-    assert latex(["", "a"], [["x", "1"]], "n\\end") == (
+def test_a_latex_table_has_rules_and_its_notes_in_comments():
+    assert latex(["", "a"], [["x", "1"]], ["n\\end", "m"]) == (
         "\\begin{tabular}{lr}\n\\toprule\n & a \\\\\n\\midrule\nx & 1 \\\\\n\\bottomrule\n\\end{tabular}\n"
-        "% n\\textbackslash{}end\n"
+        "% n\\textbackslash{}end\n% m\n"
     )
 
 
 @pytest.mark.parametrize(("cell", "drawn"), [("[2cm] x", "{[}2cm] x"), ("*y", "{*}y"), (" [z", "{ [}z"), ("a[", "a[")])
 def test_no_latex_row_begins_with_what_the_end_of_the_row_before_takes_for_its_own(cell, drawn):
-    assert latex(["", cell], [["x", cell], [cell, "2"]], "n").splitlines()[4:6] == [
+    assert latex(["", cell], [["x", cell], [cell, "2"]], ["n"]).splitlines()[4:6] == [
         f"x & {cell} \\\\",
         f"{drawn} & 2 \\\\",
     ]

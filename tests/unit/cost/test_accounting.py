@@ -68,11 +68,21 @@ def test_the_weak_model_alone_costs_nothing():
     [
         (StrongCost(steps=0), 1, "no step was committed"),
         (StrongCost(steps=3), 0, "costs nothing in this measure"),
-        (StrongCost(steps=3, rounds=[RoundCost(False, 5)]), 1, "no review accepted a whole segment"),
     ],
 )
 def test_where_there_is_no_account_the_reason_is_given(cost, d, why):
     assert why in account(cost, d)
+
+
+@given(ROUNDS, st.integers(1, 1000), COSTS, st.floats(1e-3, 1e15))
+def test_where_every_review_rejects_v_is_unknown_and_r_is_all_that_it_cost(rounds, steps, apart, d):
+    cost = StrongCost(steps=steps, rounds=[RoundCost(False, one.review, one.repair) for one in rounds], apart=apart)
+
+    lines = account(cost, d)
+
+    assert (lines.v, lines.v_over_d) == (None, None)
+    assert (lines.r + lines.apart) * d * steps == pytest.approx(cost.total, rel=1e-9)
+    assert "so v is unknown" in proposition(lines)
 
 
 def test_an_account_of_nothing_but_reviews_that_could_not_be_read_has_no_r():
