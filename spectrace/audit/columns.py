@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import begun
@@ -17,7 +16,7 @@ from spectrace.audit.near_threshold import ScoredSteps, scored_steps
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.spending import Spending
-from spectrace.core.endings import score
+from spectrace.audit.standing import score_number, standing
 from spectrace.core.fold import Episode, fold
 from spectrace.errors import UsageError
 
@@ -92,17 +91,8 @@ def read_columns(reader: Reader, runs: Sequence[str], costing: Costing, lost: li
 def _counted(reader: Reader, summary: EpisodeSummary, spending: Spending) -> Counted:
     episode = fold(reader.events(summary.episode, prompts=False))
     unreviewed, reviewed = _reviewed(episode)
-    return Counted(summary, spending, _score(summary), unreviewed, unreviewed + reviewed, scored_steps(episode))
-
-
-def _score(summary: EpisodeSummary) -> float | None:
-    """Return the reward that counts; a log from elsewhere may hold one that is no number."""
-    reward = score(summary.status, summary.end_reason, summary.reward)
-    try:
-        number = Decimal(reward or "nan")
-    except InvalidOperation:
-        return None
-    return float(number) if number.is_finite() else None
+    score = score_number(summary.status, summary.end_reason, summary.reward)
+    return Counted(summary, spending, score, unreviewed, unreviewed + reviewed, scored_steps(episode))
 
 
 def _reviewed(episode: Episode) -> tuple[int, int]:
@@ -120,18 +110,15 @@ def _made(one: Counted) -> Made:
 
 
 def _column(label: str, made: Made, group: Sequence[Counted], costing: Costing) -> ComparedColumn:
-    cells: dict[tuple[str, int], list[Counted]] = {}
-    for one in group:
-        cells.setdefault((one.task, one.summary.trial), []).append(one)
-    standing = [next((one for one in cell if one.score is not None), cell[-1]) for cell in cells.values()]
-    scored = tuple(one for one in standing if one.score is not None)
+    stand = standing(group, lambda one: (one.task, one.summary.trial), lambda one: one.score)
+    scored = tuple(one for one in stand if one.score is not None)
     costed = cost_groups([one.spending for one in scored], costing)
     return ComparedColumn(
         label,
         made,
         scored,
-        tuple(one for one in standing if one.score is None),
-        len(group) - len(standing),
+        tuple(one for one in stand if one.score is None),
+        len(group) - len(stand),
         costed[0] if costed else None,
     )
 

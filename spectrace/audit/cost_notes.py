@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from spectrace.audit.costing import CostGroup, Costing
+from spectrace.audit.lines import counted
 from spectrace.cost.architecture import Architecture
 from spectrace.cost.hardware import balance_point
 from spectrace.cost.profiles import HARDWARE, architecture_of
@@ -33,6 +34,12 @@ def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
     estimated = sum(group.estimated for group in groups)
     if estimated:
         found.append(f"{estimated} calls have no counts of their servers: four bytes are taken for one token.")
+    superseded = sum(group.superseded for group in groups)
+    if superseded:
+        found.append(
+            f"{counted(superseded, 'superseded episode')} left out: another of the same run, task and trial stands. "
+            "`spectrace cost EP` says what one cost."
+        )
     return found
 
 

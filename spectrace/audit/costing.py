@@ -5,13 +5,14 @@ the order in which they were asked. So every protocol is treated alike and none 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from spectrace.audit.prompt_ids import PromptIds
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread, unread
 from spectrace.audit.spending import Asked, Spending, spending
+from spectrace.audit.standing import standing
 from spectrace.core.types import ModelFacts, Usage
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.cost.architecture import Architecture
@@ -22,6 +23,9 @@ from spectrace.cost.profiles import Profile, architecture_of
 from spectrace.cost.radix import RadixCache
 from spectrace.cost.tokens import Tokenize, in_tokens_of
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
+
+_EACH_FOR_ITSELF = frozenset({"imported", "reverify"})
+"""Protocols of which a name holds what it is given, not cells that were run until they had a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,8 @@ class CostGroup:
     calls: Mapping[Asked, Call]
     estimated: int
     """Calls whose tokens are counted by bytes, because no server told them."""
+    superseded: int = 0
+    """Episodes of a named run that another of the same task and trial stands for: none of their calls is here."""
 
     @property
     def phases(self) -> dict[tuple[str, str], PhaseCost]:
@@ -129,7 +135,15 @@ def cost_groups(spendings: Iterable[Spending], costing: Costing) -> list[CostGro
     groups: dict[Made, list[Spending]] = {}
     for one in sorted(spendings, key=lambda one: (one.at, one.episode)):
         groups.setdefault(_made(one), []).append(one)
-    return [_costed(made, group, costing) for made, group in groups.items()]
+    return [_standing(made, group, costing) for made, group in groups.items()]
+
+
+def _standing(made: Made, group: Sequence[Spending], costing: Costing) -> CostGroup:
+    """Cost what stands; outside a named run, and of recordings from elsewhere, every episode does."""
+    if made.run is None or made.protocol in _EACH_FOR_ITSELF:
+        return _costed(made, group, costing)
+    stand = standing(group, lambda one: (one.task, one.started.trial), lambda one: one.score)
+    return replace(_costed(made, stand, costing), superseded=len(group) - len(stand))
 
 
 def _made(one: Spending) -> Made:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from spectrace.audit.standing import score_number
 from spectrace.core.events import (
     EpisodeStarted,
     Event,
@@ -79,6 +80,8 @@ class Spending:
     apart: tuple[Asked, ...]
     """Strong calls that belong to no round: re-asks, what an unusable verdict or draft led to."""
     wall_us: int
+    score: float | None = None
+    """Its reward, 0 where it was truncated; None where its end says nothing of the agent, or there is none."""
 
     @property
     def task(self) -> str:
@@ -89,6 +92,7 @@ class Spending:
 def spending(events: Sequence[Event]) -> Spending:
     """Return what an episode spent; the first event must be episode.started."""
     episode = fold(events)
+    ended = episode.ended
     calls = _calls(events, episode.started)
     by_segment: dict[int | None, list[Asked]] = {}
     for call in calls:
@@ -109,6 +113,7 @@ def spending(events: Sequence[Event]) -> Spending:
         acting=acting,
         apart=tuple(call for call in calls if call.who == "strong" and call not in placed),
         wall_us=episode.took_us,
+        score=None if ended is None else score_number(ended.outcome, ended.reason, ended.reward),
     )
 
 

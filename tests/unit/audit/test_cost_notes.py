@@ -62,3 +62,10 @@ def test_estimated_tokens_are_said_to_be():
     costing = Costing(estimate_tokens=True)
 
     assert "four bytes" in notes(cost_groups([spending(recorded_events())], costing), costing)[0]
+
+
+def test_episodes_that_are_superseded_are_said_to_be_left_out():
+    one = replace(spec(), started=replace(spec().started, run="nightly"))
+    groups = cost_groups([replace(one, score=None), replace(one, episode="second", at=one.at + 1)], PAPER)
+
+    assert any(note.startswith("1 superseded episode left out: ") for note in notes(groups, PAPER))

@@ -237,3 +237,24 @@ def test_a_group_knows_how_many_episodes_ran_at_once():
     labelled = recorded_events(weak=WEAK_TOLD, strong=STRONG_TOLD, labels=Labels(concurrency=3))
 
     assert cost_groups([spending(labelled)], Costing())[0].concurrency == {3}
+
+
+def of_run(one, run="nightly", **changes):
+    return replace(one, started=replace(one.started, run=run), **changes)
+
+
+def test_a_superseded_episode_of_a_run_is_left_out_and_counted():
+    one = spending(recorded_events())
+    first, second = of_run(one, score=None), of_run(one, episode="second", at=one.at + 1, score=1.0)
+    (group,) = cost_groups([first, second], Costing())
+
+    assert ([one.episode for one in group.spendings], group.superseded) == (["second"], 1)
+
+
+@pytest.mark.parametrize("protocol", ["imported", "reverify"])
+def test_what_a_name_was_given_is_all_counted(protocol):
+    one = spending(recorded_events())
+    twice = [replace(one, started=replace(one.started, run="filed", protocol=protocol)) for _ in range(2)]
+    (group,) = cost_groups(twice, Costing())
+
+    assert (len(group.spendings), group.superseded) == (2, 0)
