@@ -23,6 +23,14 @@ from spectrace.stats.proportions import proportion
 
 R_MEASURES = ("hbm_read_low", "usd", "seconds")
 """R is shown in the first of these in which every column has it; money that is 0 says nothing."""
+_R = {
+    "accounted": "accounting: an identity",
+    "proposition": "Proposition 1, p and n of these episodes",
+    "predicted": "predicted",
+    "apart": "accounting, beside R",
+    "per_task": "all strong calls of a task over those of strong-only, mean over tasks",
+}
+"""What of R is told in each measure, and its method."""
 _UNKNOWN = "a cost is unknown, or costs nothing in the reference"
 _NEAR = 1e-6
 """A reward of 1 may come as a float's neighbour of 1."""
@@ -166,8 +174,8 @@ class Comparison:
             else:
                 parts = [values.accounted, values.proposition, values.predicted]
                 parts += [_UNKNOWN if one is None else one for one in (values.apart, values.per_task)]
-            for name, part in zip(("accounted", "proposition", "predicted", "apart", "per_task"), parts, strict=True):
-                yield f"r_{name}_{measure}", _r(column, part)
+            for name, part in zip(_R, parts, strict=True):
+                yield f"r_{name}_{measure}", _r(column, part, _R[name])
 
 
 def _calls(who: str) -> Value:
@@ -175,18 +183,18 @@ def _calls(who: str) -> Value:
     return lambda one: sum(asked.who == who for asked in one.spending.calls)
 
 
-def _r(column: ComparedColumn, part: object) -> Estimate:
+def _r(column: ComparedColumn, part: object, method: str) -> Estimate:
     tasks, n = len({one.task for one in column.scored}), len(column.scored)
     match part:
         case Account():
-            return Estimate(value=part.r, n=n, clusters=tasks, method="accounting: an identity")
+            return Estimate(value=part.r, n=n, clusters=tasks, method=method)
         case Proposition():
-            return Estimate(value=part.r, n=n, clusters=tasks, method="Proposition 1, p and n of these episodes")
+            return Estimate(value=part.r, n=n, clusters=tasks, method=method)
         case Prediction():
             halves = f"fitted on {part.fitted_on} tasks, tested on {part.tested_on}"
-            return Estimate(value=part.predicted, n=n, clusters=part.tested_on, method=f"predicted: {halves}")
+            return Estimate(value=part.predicted, n=n, clusters=part.tested_on, method=f"{method}: {halves}")
         case float():
-            return Estimate(value=part, n=n, clusters=tasks, method="accounting, beside R")
+            return Estimate(value=part, n=n, clusters=tasks, method=method)
         case _:
             return _none(column, str(part))
 
