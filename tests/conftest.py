@@ -24,20 +24,42 @@ settings.load_profile("spectrace")
 _NUMBERS = itertools.count(1)
 
 
-QUICK_ON_POSTGRES = {"test_event_store", "test_autocommit", "test_commits"}
-"""Everybody else's tests on Postgres are the slow part: each waits for an empty schema. They run on SQLite too."""
+FEW = 3 / 10
+"""Of a property test's examples, this share runs in the quick part, all of them in the slow part."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run every property test that is not slow itself twice: with a few examples, and (slow) with all."""
+    if getattr(metafunc.function, "is_hypothesis_test", False) and not metafunc.definition.get_closest_marker("slow"):
+        metafunc.fixturenames.append("examples")
+        metafunc.parametrize("examples", ["few", pytest.param("all", marks=pytest.mark.slow)])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Lower the number of examples of one run, in the way in which Hypothesis' own plugin changes settings."""
+    parameters = getattr(item, "callspec", None)
+    if parameters is None or parameters.params.get("examples") != "few":
+        return (yield)
+    test = item.obj
+    given = test._hypothesis_internal_use_settings
+    test._hypothesis_internal_use_settings = settings(given, max_examples=round(given.max_examples * FEW))
+    try:
+        return (yield)
+    finally:
+        test._hypothesis_internal_use_settings = given
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow by where it is, or by what it asks for."""
+    """Mark what is slow by where it is, or by what it asks for: a Postgres server. All of that runs on SQLite too."""
     for item in items:
         parameters = getattr(item, "callspec", None)
         asks = "postgres_url" in getattr(item, "fixturenames", ()) or (
             parameters is not None and "postgres" in parameters.params.values()
         )
         path = Path(item.path)
-        if path.parent.name == "faults" or (asks and path.stem not in QUICK_ON_POSTGRES):
+        if path.parent.name == "faults" or asks:
             item.add_marker(pytest.mark.slow)
 
 

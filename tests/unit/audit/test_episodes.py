@@ -12,15 +12,26 @@ from tests.playbook import accept
 from tests.shop_log import recorded, reverified
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def log(request, tmp_path):
+def log_of(kind, path):
     """Three episodes: rejected and repaired; one model alone; unfinished because its model broke off."""
-    store = MemoryEventStore() if request.param == "memory" else open_store(str(tmp_path / "log.db"))
+    store = MemoryEventStore() if kind == "memory" else open_store(str(path / "log.db"))
     rejected = recorded(store, labels=Labels(project="a", labels=(("team", "x"),), run="first"))
     alone = recorded(store, weak=[FIND, READ, DONE], protocol=WeakOnly(), labels=Labels(project="b", trial=1))
     failed = recorded(store, weak=[READ], task="voucher-late")
     yield store, rejected, alone, failed
     store.close()
+
+
+@pytest.fixture(scope="module", params=["memory", "sqlite"])
+def log(request, tmp_path_factory):
+    """A log that is only read."""
+    yield from log_of(request.param, tmp_path_factory.mktemp("log"))
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def own_log(request, tmp_path):
+    """A log to write to."""
+    yield from log_of(request.param, tmp_path)
 
 
 def found(store, **filters):
@@ -101,8 +112,8 @@ def test_sorting_by_what_is_no_field_names_the_fields(log):
         found(log[0], sort="size")
 
 
-def test_an_episode_without_an_end_counts_what_it_did_so_far(log):
-    store, *_ = log
+def test_an_episode_without_an_end_counts_what_it_did_so_far(own_log):
+    store, *_ = own_log
     events = list(store.read(found(store)[-1]))
     writer = store.create("unfinished", events[0].body, events[0].at + 10**9)
     from spectrace.store.event_store import Pending
@@ -121,8 +132,8 @@ def test_an_episode_without_an_end_counts_what_it_did_so_far(log):
     assert (interrupted.episode, interrupted.status, interrupted.rejections) == ("unfinished", "interrupted", 1)
 
 
-def test_a_re_verification_names_its_parent(log):
-    store, rejected, *_ = log
+def test_a_re_verification_names_its_parent(own_log):
+    store, rejected, *_ = own_log
     reverified(store, rejected, "second look", [accept(), accept(), accept()])
     (child,) = summaries(store, Filters(run=("second look",)))
 

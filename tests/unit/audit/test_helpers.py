@@ -7,14 +7,14 @@ from spectrace.store.sql import open_store
 from tests.shop_log import recorded
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(f"sqlite:///{tmp_path / 'log.db'}")
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    opened = open_store(f"sqlite:///{tmp_path_factory.mktemp('log') / 'log.db'}")
     yield opened
     opened.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def names(store):
     return [recorded(store) for _ in range(3)]
 

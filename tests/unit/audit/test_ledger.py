@@ -11,6 +11,7 @@ from spectrace.store import tables
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
+from tests.copies import made_once
 from tests.episodes import CANCEL, DONE, READ
 from tests.playbook import accept, reject
 from tests.shop_log import recorded
@@ -18,11 +19,17 @@ from tests.shop_log import recorded
 TOOLS = ("cancel_order", "find_customer", "get_order")
 
 
-@pytest.fixture
-def store(database_url):
-    opened = open_store(database_url)
+def two_episodes(url):
+    opened = open_store(url)
     recorded(opened)
     recorded(opened, weak=[READ, CANCEL, DONE], strong=[reject(2, READ, category="unsafe"), accept()])
+    opened.close()
+
+
+@pytest.fixture
+def store(database_url):
+    made_once(database_url, two_episodes)
+    opened = open_store(database_url)
     yield opened
     opened.close()
 

@@ -4,18 +4,23 @@ from spectrace.audit.queries import open_reader
 from spectrace.audit.reading import Unread, read_events, require_start, unread
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.sql import open_store
+from tests.copies import made_once
 from tests.damage import damage
 from tests.shop_log import recorded
+
+
+def one_episode(url):
+    store = open_store(url)
+    episode = recorded(store)
+    store.close()
+    return episode
 
 
 @pytest.fixture
 def log(tmp_path):
     """A database that may be damaged, and its one episode."""
     path = tmp_path / "log.db"
-    store = open_store(str(path))
-    episode = recorded(store)
-    store.close()
-    return path, episode
+    return path, made_once(f"sqlite:///{path}", one_episode)
 
 
 def test_an_episode_that_can_be_read_lacks_nothing(log):

@@ -7,15 +7,22 @@ from spectrace.store import projections, tables
 from spectrace.store.ledger import FOREVER, accounts, can_tell, never_sent, sent, unfit, writes
 from spectrace.store.sql import open_store
 from tests import bulk
+from tests.copies import made_once
 
 WINDOW = (bulk.BEGIN_US + 30 * bulk.DAY_US, bulk.BEGIN_US + 40 * bulk.DAY_US)
 
 
-@pytest.fixture
-def store(database_url):
-    opened = open_store(database_url)
+def filled(url):
+    opened = open_store(url)
     with opened.database.writing(durable=False) as connection:
         bulk.fill(connection, 400, projections.VERSION)
+    opened.close()
+
+
+@pytest.fixture
+def store(database_url):
+    made_once(database_url, filled)
+    opened = open_store(database_url)
     yield opened
     opened.close()
 

@@ -11,6 +11,7 @@ from spectrace.store.migrate import upgrade
 from spectrace.store.restore import restore
 from spectrace.store.samples import EPOCH_US, sample_episode
 from spectrace.store.sql import open_store
+from tests.copies import made_once
 from tests.migrations.populated import sqlite_file, told
 
 
@@ -18,13 +19,17 @@ def sound(_url: str) -> list[str]:
     return []
 
 
+def one_episode(url):
+    store = open_store(url)
+    store.create("ep1", sample_episode(1)[0], EPOCH_US).close()
+    store.close()
+
+
 @pytest.fixture
 def log(tmp_path):
     """A log of this revision with one episode, closed."""
     path = tmp_path / "log.db"
-    store = open_store(str(path))
-    store.create("ep1", sample_episode(1)[0], EPOCH_US).close()
-    store.close()
+    made_once(f"sqlite:///{path}", one_episode)
     return path
 
 

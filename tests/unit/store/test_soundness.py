@@ -8,18 +8,23 @@ from spectrace.store.migrate import upgrade
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
+from tests.copies import made_once
 from tests.migrations.populated import sqlite_file
 
 BODIES = sample_episode(1)
 
 
-@pytest.fixture
-def url(database_url):
-    store = open_store(database_url)
+def one_episode(url):
+    store = open_store(url)
     writer = store.create("ep1", BODIES[0], EPOCH_US)
     writer.append(pending(BODIES)[1:], durable=True)
     writer.close()
     store.close()
+
+
+@pytest.fixture
+def url(database_url):
+    made_once(database_url, one_episode)
     return database_url
 
 

@@ -12,15 +12,20 @@ from spectrace.store.migrate import upgrade
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 from spectrace.store.triggers import assert_triggers, missing_triggers
+from tests.copies import made_once
 
 
-@pytest.fixture
-def written(database_url):
-    store, bodies = open_store(database_url), sample_episode(1, segments=1)
+def one_episode(url):
+    store, bodies = open_store(url), sample_episode(1, segments=1)
     writer = store.create("ep1", bodies[0], EPOCH_US)
     writer.append(pending(bodies[1:], 1), durable=True)
     writer.close()
     store.close()
+
+
+@pytest.fixture
+def written(database_url):
+    made_once(database_url, one_episode)
     return database_url
 
 
