@@ -5,15 +5,16 @@ with an unknown part is unknown. Where a value must not or cannot be printed, `m
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spectrace import __version__
 from spectrace.audit.columns import ComparedColumn, Counted, strong_alone, weak_alone
 from spectrace.audit.lines import counted
 from spectrace.audit.near_threshold import MARGIN
 from spectrace.audit.relative import Relative, relative
+from spectrace.core.endings import infrastructure
 from spectrace.cost.accounting import Account, Proposition
-from spectrace.cost.phases import Call
+from spectrace.cost.phases import MEASURES, Call
 from spectrace.cost.prediction import Prediction
 from spectrace.stats.bootstrap import TaskBootstrap, difference, ratio
 from spectrace.stats.estimates import Clusters, Estimate, clustered
@@ -21,8 +22,9 @@ from spectrace.stats.flips import sign_flips
 from spectrace.stats.gaps import gap_recovered
 from spectrace.stats.proportions import proportion
 
-R_MEASURES = ("hbm_read_low", "usd", "seconds")
-"""R is shown in the first of these in which every column has it; money that is 0 says nothing."""
+BEST_CASE = "; best case: any prefix is taken to be found"
+"""Ends the method of what a hybrid model's prefix cache makes the least of."""
+_BY_PREFIX = ("strong_uncached_modelled", "_flops", "_hbm_read_low", "_hbm_read_high")
 _R = {
     "accounted": "accounting: an identity",
     "proposition": "Proposition 1, p and n of these episodes",
@@ -57,10 +59,22 @@ class Comparison:
     bootstrap: TaskBootstrap
     passing: float = 1.0
     """The reward from which on an episode has passed."""
+    best_case: bool = False
+    """Whether the modelled prefix cache of a hybrid model finds more than there may be (see `cost_notes.best_case`)."""
 
     def metrics(self) -> list[Metric]:
         """Return every metric of every column, column by column."""
-        return [Metric(column, name, estimate) for column in self.columns for name, estimate in self._metrics(column)]
+        return [
+            Metric(column, name, self._marked(name, estimate))
+            for column in self.columns
+            for name, estimate in self._metrics(column)
+        ]
+
+    def _marked(self, name: str, estimate: Estimate) -> Estimate:
+        """Say it of a figure that is the best case."""
+        if not self.best_case or estimate.value is None or not name.removesuffix("_ratio").endswith(_BY_PREFIX):
+            return estimate
+        return replace(estimate, method=f"{estimate.method}{BEST_CASE}")
 
     def _metrics(self, column: ComparedColumn) -> Iterator[tuple[str, Estimate]]:
         tasks = {one.task for one in column.episodes}
@@ -121,6 +135,8 @@ class Comparison:
 
     def _mean(self, column: ComparedColumn, value: Value) -> Estimate:
         values = [(one.task, value(one)) for one in column.scored]
+        if not values:
+            return _none(column, "no scored episode")
         known = [(task, one) for task, one in values if one is not None]
         if len(known) < len(values):
             return _none(column, f"unknown for {len(values) - len(known)} of {counted(len(values), 'episode')}")
@@ -167,7 +183,7 @@ class Comparison:
             found = "no strong-only column beside it"
         else:
             found = relative(column.cost, [strong.cost])
-        for measure in R_MEASURES:
+        for measure in MEASURES:
             values = found if isinstance(found, str) else found.measures[measure]
             if isinstance(values, str):
                 parts: list[object] = [values] * 5
@@ -234,7 +250,9 @@ def _none(column: ComparedColumn, why: str) -> Estimate:
 
 def methods_line(comparison: Comparison) -> str:
     """Return how the figures were made, in one sentence for a paper."""
-    episodes = [one for column in comparison.columns for one in column.scored]
+    scores = [one for column in comparison.columns for one in column.scored]
+    excluded = [one for column in comparison.columns for one in column.excluded]
+    episodes = [*scores, *excluded]
     tasks = {one.task for one in episodes}
     trials = {one.summary.trial for one in episodes}
     models = sorted(
@@ -245,13 +263,22 @@ def methods_line(comparison: Comparison) -> str:
     concurrency = sorted({one.spending.started.concurrency or 0 for one in episodes})
     near, judged = _scored(comparison.columns)
     scored = f"of {judged} steps judged by score {near} lie within {MARGIN} nat of the threshold; " if judged else ""
-    at_once = ", ".join(str(number) if number else "unknown" for number in concurrency)
+    at_once = ", ".join(str(number) if number else "unknown" for number in concurrency) or "none"
     return (
-        f"{counted(len(episodes), 'episode')}, {counted(len(tasks), 'task')} x {counted(len(trials), 'trial')}, "
-        f"{at_once} at once; Pass@1 (reward >= {comparison.passing:g}; truncated scores 0, failures of the "
-        f"infrastructure excluded) with Korn-Graubard 95 % intervals over tasks; differences, ratios, means and gaps "
+        f"{counted(len(scores), 'episode')}, {counted(len(tasks), 'task')} x {counted(len(trials), 'trial')}, "
+        f"{at_once} at once{_excluded(excluded)}; Pass@1 (reward >= {comparison.passing:g}; truncated scores 0, "
+        f"failures of the infrastructure and what has no grade excluded) with Korn-Graubard 95 % intervals over "
+        f"tasks; differences, ratios, means and gaps "
         f"by {comparison.bootstrap.method}; costs are means over the episodes that score; R is what the strong model "
         f"costs per committed step, its cost per task has every call of it, both in units of strong-only; "
         f"p by paired sign flips over tasks; no interval under 10 tasks; {scored}"
         f"models {', '.join(models) or 'none'}; spectrace {', '.join(versions)}."
     )
+
+
+def _excluded(episodes: Sequence[Counted]) -> str:
+    """Say what is left out of scores, and why."""
+    ungraded = sum(not infrastructure(one.summary.status, one.summary.end_reason) for one in episodes)
+    whys = {"by failures of the infrastructure": len(episodes) - ungraded, "without a grade": ungraded}
+    told = ", ".join(f"{number} {why}" for why, number in whys.items() if number)
+    return f", {len(episodes)} more excluded ({told})" if episodes else ""

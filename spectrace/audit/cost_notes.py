@@ -25,12 +25,9 @@ def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
     )
     if unequal or _elsewhere(groups):
         found.append("Wall times compare only at equal concurrency on the same deployment; here they differ.")
-    hybrid = sorted({model.name for model in _architectures(groups, costing) if model.gdn_layers})
-    if hybrid and costing.checkpoint_every is None:
-        found.append(
-            f"{', '.join(hybrid)} keep a state in place of keys and values in some layers; any prefix is taken to be "
-            "found, which is the best case. --checkpoint-every 0 gives the other one."
-        )
+    best = best_case(groups, costing)
+    if best is not None:
+        found.append(best)
     estimated = sum(group.estimated for group in groups)
     if estimated:
         found.append(f"{estimated} calls have no counts of their servers: four bytes are taken for one token.")
@@ -41,6 +38,17 @@ def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
             "`spectrace cost EP` says what one cost."
         )
     return found
+
+
+def best_case(groups: Sequence[CostGroup], costing: Costing) -> str | None:
+    """Return what is assumed of hybrid models, where it is the best case."""
+    hybrid = sorted({model.name for model in _architectures(groups, costing) if model.gdn_layers})
+    if not hybrid or costing.checkpoint_every is not None:
+        return None
+    return (
+        f"{', '.join(hybrid)} keep a state in place of keys and values in some layers; any prefix is taken to be "
+        "found, which is the best case. --checkpoint-every 0 gives the other one."
+    )
 
 
 def _architectures(groups: Sequence[CostGroup], costing: Costing) -> list[Architecture]:

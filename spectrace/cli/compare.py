@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import click
 
 from spectrace.audit.columns import named_column, read_columns, strong_alone
-from spectrace.audit.comparison import R_MEASURES, Comparison, Metric, methods_line
-from spectrace.audit.cost_notes import notes
+from spectrace.audit.comparison import BEST_CASE, Comparison, Metric, methods_line
+from spectrace.audit.cost_notes import best_case, notes
 from spectrace.audit.costing import Costing
 from spectrace.audit.reading import Unread
 from spectrace.audit.shortfall import shortfalls
@@ -16,7 +16,7 @@ from spectrace.audit.visible import one_line
 from spectrace.cli import console, document, grids
 from spectrace.cli.blocks import blocks
 from spectrace.cli.console import Column
-from spectrace.cli.options import db_option, json_option, reading
+from spectrace.cli.options import Reward, checkpoint_option, db_option, json_option, reading
 from spectrace.config import settings_here
 from spectrace.cost.profile_file import load_profile
 from spectrace.cost.profiles import PROFILES
@@ -24,7 +24,15 @@ from spectrace.stats.bootstrap import DRAWS, SEED, TaskBootstrap
 from spectrace.stats.estimates import Estimate
 
 _HEADER = ("run", "protocol", "column", "metric", "value", "low", "high", "n", "clusters", "method")
-_IN = {"hbm_read_low": "HBM-read", "usd": "money", "seconds": "time"}
+_IN = {
+    "flops": "FLOPs",
+    "hbm_read_low": "HBM-read at least",
+    "hbm_read_high": "HBM-read at most",
+    "seconds": "time",
+    "usd": "money",
+}
+_MARK = " *"
+"""Behind a row that is the best case, and in front of the note that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ _ROWS = (
 @click.option("--baseline", metavar="PROTOCOL", help="What differences and ratios are taken to. [default: strong-only]")
 @click.option(
     "--passing",
-    type=float,
+    type=Reward(),
     default=1.0,
     show_default=True,
     metavar="REWARD",
@@ -89,6 +97,7 @@ _ROWS = (
     metavar="NAME|FILE",
     help=f"What the models are taken to be: {', '.join(PROFILES)} or a TOML file. [default: each by its recorded name]",
 )
+@checkpoint_option
 @click.option("--draws", type=click.IntRange(min=100), default=DRAWS, show_default=True, help="Draws of a bootstrap.")
 @click.option("--seed", type=int, default=SEED, show_default=True, help="Seed of the draws.")
 @click.option(
@@ -103,6 +112,7 @@ def command(
     baseline: str | None,
     passing: float,
     profile: str | None,
+    checkpoint_every: int | None,
     draws: int,
     seed: int,
     form: str,
@@ -111,7 +121,11 @@ def command(
     as_json: bool,
 ) -> None:
     """Set the protocols of named runs side by side: Pass@1 and costs, with intervals over tasks."""
-    costing = Costing(profile=None if profile is None else load_profile(profile), prices=settings_here().prices)
+    costing = Costing(
+        profile=None if profile is None else load_profile(profile),
+        prices=settings_here().prices,
+        checkpoint_every=checkpoint_every,
+    )
     lost: list[Unread] = []
     with reading(db) as reader:
         columns = read_columns(reader, runs, costing, lost)
@@ -119,15 +133,24 @@ def command(
     if not columns:
         ctx.exit(console.lost(lost))
     base = named_column(columns, baseline) if baseline is not None else strong_alone(columns, columns[0])
-    comparison = Comparison(columns=columns, baseline=base, bootstrap=TaskBootstrap(draws, seed), passing=passing)
+    groups = [one.cost for one in columns if one.cost is not None]
+    best = best_case(groups, costing)
+    comparison = Comparison(
+        columns=columns,
+        baseline=base,
+        bootstrap=TaskBootstrap(draws, seed),
+        passing=passing,
+        best_case=best is not None,
+    )
     metrics = comparison.metrics()
     if as_json:
         document.write("compare", [item(one) for one in metrics])
     else:
-        _write(comparison, metrics, form)
+        _write(comparison, metrics, form, best)
     for note in lacking:
         console.say(one_line(note), style="warning")
-    for note in notes([one.cost for one in columns if one.cost is not None], costing):
+    below = best if form != "csv" and not as_json else None
+    for note in (one for one in notes(groups, costing) if one != below):
         console.say(note, style="warning")
     ctx.exit(console.lost(lost))
 
@@ -149,7 +172,7 @@ def item(one: Metric) -> dict[str, str | float | None]:
     }
 
 
-def _write(comparison: Comparison, metrics: Sequence[Metric], form: str) -> None:
+def _write(comparison: Comparison, metrics: Sequence[Metric], form: str, best: str | None) -> None:
     said = methods_line(comparison)
     if form == "csv":
         items = [item(one) for one in metrics]
@@ -158,11 +181,11 @@ def _write(comparison: Comparison, metrics: Sequence[Metric], form: str) -> None
         return
     labels = [column.label for column in comparison.columns]
     estimates = {(one.column.label, one.metric): one.estimate for one in metrics}
-    measure = _measure(labels, estimates)
     baseline = "" if comparison.baseline is None else comparison.baseline.label
-    rows = [_named(row, measure, baseline) for row in _ROWS]
+    rows = [each for row in _ROWS for each in _in_measures(row, labels, estimates)]
+    rows = [_titled(row, baseline, labels, estimates) for row in rows]
     drawn = [cells for row in rows if (cells := _drawn(row, labels, estimates)) is not None]
-    notes = [said, *_reasons(rows, labels, estimates)]
+    notes = [said, *_reasons(rows, labels, estimates), *([] if best is None else [f"{_MARK.strip()} {best}"])]
     header = ["", *labels]
     match form:
         case "md":
@@ -180,20 +203,24 @@ def _write(comparison: Comparison, metrics: Sequence[Metric], form: str) -> None
                 console.line(note)
 
 
-def _measure(labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]) -> str:
-    """Return what R is shown in: the first measure that some column has R in, money only where there is any."""
-    for measure in R_MEASURES:
-        values = [estimates[label, f"r_accounted_{measure}"].value for label in labels]
-        if any(value is not None for value in values):
-            return measure
-    return R_MEASURES[-1]
+def _in_measures(row: _Row, labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]) -> Iterator[_Row]:
+    """Yield a row of R in each measure; a dense model reads the same at most as at least: one row."""
+    if not row.metric.startswith("r_"):
+        yield row
+        return
+    low, high = ([estimates[label, f"{row.metric}_hbm_read_{end}"] for label in labels] for end in ("low", "high"))
+    dense = low == high
+    for measure, words in _IN.items():
+        if not dense or measure != "hbm_read_high":
+            shown = words.removesuffix(" at least") if dense else words
+            yield replace(row, metric=f"{row.metric}_{measure}", title=f"{row.title} ({shown})")
 
 
-def _named(row: _Row, measure: str, baseline: str) -> _Row:
-    """Return a row with its metric and title as they are in this comparison."""
-    if row.metric.startswith("r_"):
-        return replace(row, metric=f"{row.metric}_{measure}", title=f"{row.title} ({_IN[measure]})")
-    return replace(row, title=row.title.replace("{baseline}", baseline))
+def _titled(row: _Row, baseline: str, labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]) -> _Row:
+    """Return a row with its title as it is in this comparison."""
+    found = [estimates.get((label, row.metric)) for label in labels]
+    best = any(one is not None and one.method.endswith(BEST_CASE) for one in found)
+    return replace(row, title=f"{row.title.replace('{baseline}', baseline)}{_MARK if best else ''}")
 
 
 def _drawn(row: _Row, labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]) -> list[str] | None:
@@ -222,6 +249,25 @@ def _cell(one: Estimate, row: _Row) -> str:
     return " ".join(part for part in (None if one.value is None else shown(one.value), interval) if part) or "-"
 
 
+def _told_of_r(row: _Row, label: str, estimates: Mapping[tuple[str, str], Estimate]) -> bool:
+    """Whether R itself is missing in this measure: then its reason is that of all that is made of it."""
+    measure = next((one for one in _IN if row.metric.startswith("r_") and row.metric.endswith(f"_{one}")), None)
+    accounted = f"r_accounted_{measure}"
+    return measure is not None and row.metric != accounted and estimates[label, accounted].value is None
+
+
+def _what(row: _Row) -> str:
+    """Return what is missing, in words: R in its measure; what is made of R where R is known is missing in all."""
+    title = row.title.removesuffix(_MARK)
+    if row.metric.startswith("r_accounted_"):
+        return title.replace("R accounted", "R")
+    return title.partition(" (")[0] if row.metric.startswith("r_") else title
+
+
+def _reason(one: Estimate) -> str:
+    return one.method.removeprefix("none: ").removesuffix(BEST_CASE)
+
+
 def _reasons(
     rows: Sequence[_Row], labels: Sequence[str], estimates: Mapping[tuple[str, str], Estimate]
 ) -> Iterator[str]:
@@ -232,9 +278,9 @@ def _reasons(
         if row.optional and all(_silent(one) for _, one in each):
             continue
         for label, one in each:
-            if one.method.startswith("none: "):
-                what = row.title if one.value is None else "interval"
-                found.setdefault(one.method.removeprefix("none: "), {}).setdefault(what, []).append(label)
+            if one.method.startswith("none: ") and not _told_of_r(row, label, estimates):
+                what = _what(row) if one.value is None else "interval"
+                found.setdefault(_reason(one), {}).setdefault(what, []).append(label)
     for reason, missing in found.items():
         by_columns: dict[tuple[str, ...], list[str]] = {}
         for what, of in missing.items():

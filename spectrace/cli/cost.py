@@ -12,7 +12,7 @@ from spectrace.audit.reading import Unread
 from spectrace.audit.relative import InMeasure, Relative, relative
 from spectrace.cli import console, cost_items, document
 from spectrace.cli.console import Column
-from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
+from spectrace.cli.options import checkpoint_option, db_option, filter_options, json_option, reading, whole
 from spectrace.cli.select import chosen, episodes_argument, named
 from spectrace.config import settings_here
 from spectrace.cost.phases import PhaseCost, Sum
@@ -90,11 +90,7 @@ _WORDS = {
     help="Tokens in a page of the prefix cache.",
 )
 @click.option("--cache-tokens", type=whole(0), help="Room in the prefix cache. [default: without limit]")
-@click.option(
-    "--checkpoint-every",
-    type=whole(0),
-    help="For hybrid models: a prefix is found only at every so many tokens; 0: where a prompt or an answer ended.",
-)
+@checkpoint_option
 @click.option(
     "--estimate-tokens",
     is_flag=True,

@@ -52,6 +52,22 @@ class Seconds(click.FloatRange):
         return number
 
 
+class Reward(click.FloatRange):
+    """A reward: any number but nan and the infinities, with which nothing can be compared."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is no finite number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+checkpoint_option = click.option(
+    "--checkpoint-every",
+    type=whole(0),
+    help="For hybrid models: a prefix is found only at every so many tokens; 0: where a prompt or an answer ended.",
+)
 STATUSES = ("completed", "truncated", "failed", "interrupted", "running", "unknown")
 _AGO = re.compile(r"(\d+)([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}

@@ -192,3 +192,20 @@ def test_the_share_of_scored_steps_near_the_threshold_is_a_metric_and_in_the_met
     assert (found.value, found.method) == (0.5, "1 of 2 judged steps within 0.15 nat of the threshold")
     said = methods_line(Comparison(columns=columns, baseline=None, bootstrap=TaskBootstrap(100)))
     assert "of 2 steps judged by score 1 lie within 0.15 nat of the threshold; " in said
+
+
+def test_the_methods_line_says_what_is_left_out_and_why(store):
+    labels = Labels(run="n")
+    recorded(store, strong=ALONE_TOLD, protocol=StrongOnly(), labels=labels)
+    recorded(store, strong=[ModelFailed("timeout", "")], protocol=StrongOnly(), labels=Labels(run="n", trial=1))
+    columns = read_columns(Reader(store), ["n"], Costing(), [])
+    said = methods_line(Comparison(columns=columns, baseline=None, bootstrap=TaskBootstrap(100)))
+
+    assert said.startswith("1 episode, 1 task x 2 trials, ")
+    assert ", 1 more excluded (1 by failures of the infrastructure); Pass@1 " in said
+
+
+def test_where_nothing_scores_a_mean_says_that_and_not_that_tasks_differ(store):
+    recorded(store, strong=[ModelFailed("timeout", "")], protocol=StrongOnly(), labels=Labels(run="n"))
+
+    assert estimates(store)["strong-only", "strong_calls"].method == "none: no scored episode"

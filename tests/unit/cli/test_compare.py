@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import shutil
 
 import pytest
@@ -74,10 +75,7 @@ def test_a_row_without_a_value_is_left_out_with_its_reason(line, hostile):
 
     assert "\nR accounted" not in result.stdout
     assert "\ncost USD / episode" in result.stdout
-    assert (
-        "\nNo R accounted (time), R by Proposition 1 (time), R predicted (time), strong cost / task (time): "
-        "no strong-only column beside it.\n" in result.stdout
-    )
+    assert "\nNo R (FLOPs), R (HBM-read), R (time), R (money): no strong-only column beside it.\n" in result.stdout
 
 
 def test_the_baseline_is_strong_only_unless_another_is_named(line, log):
@@ -155,6 +153,59 @@ def test_what_cannot_be_read_is_told_and_the_answer_is_incomplete(line, log, tmp
 
     assert (result.exit_code, "Incomplete:" in result.stderr) == (3, True)
     assert cells(result.stdout, "episodes")[0] == "11"
+
+
+def test_without_a_known_profile_the_reason_names_the_option(line, log):
+    said = line("compare", "n", "--draws", "200").stdout
+
+    assert (
+        "No R (FLOPs), R (HBM-read): reference: 12 of 12 strong calls have no count of tokens, or a model whose "
+        "architecture is unknown (--profile)." in said
+    )
+
+
+def test_r_is_shown_in_every_measure_in_which_it_is_known(line, log):
+    shown = line("compare", "n", "--draws", "200", "--profile", "paper").stdout
+    titles = [row.partition(")")[0] for row in shown.splitlines() if row.startswith("R accounted (")]
+
+    assert titles == [
+        f"R accounted ({measure}" for measure in ("FLOPs", "HBM-read at least", "HBM-read at most", "time", "money")
+    ]
+
+
+def test_a_dense_model_has_one_row_of_what_it_reads(line, log):
+    shown = line("compare", "n", "--draws", "200", "--profile", "local").stdout
+
+    assert ("R accounted (HBM-read)" in shown, "at least" in shown) == (True, False)
+
+
+@pytest.mark.parametrize(("every", "marked"), [([], True), (["--checkpoint-every", "0"], False)])
+def test_rows_that_are_the_best_case_are_marked_and_explained_below_and_in_csv(line, log, every, marked):
+    given = ["compare", "n", "--draws", "200", "--profile", "paper", *every]
+    shown = line(*given).stdout
+    rows = list(csv.DictReader(io.StringIO(line(*given, "--format", "csv").stdout)))
+    best = {row["metric"] for row in rows if row["method"].endswith("best case: any prefix is taken to be found")}
+
+    assert ("R accounted (FLOPs) *" in shown, "R accounted (money) *" in shown) == (marked, False)
+    assert any(row.startswith("* Qwen3.5") for row in shown.splitlines()) == marked
+    assert ({"r_accounted_flops", "strong_uncached_modelled"} <= best, "r_accounted_usd" in best) == (marked, False)
+
+
+@pytest.mark.parametrize("reward", ["nan", "inf", "-inf", "much"])
+def test_a_reward_with_which_nothing_can_be_compared_is_refused(line, log, reward):
+    result = line("compare", "n", "--passing", reward)
+
+    assert (result.exit_code, result.stdout, "--passing" in result.stderr) == (2, "", True)
+
+
+def test_a_run_of_which_nothing_is_graded_says_so_without_a_hole(line, tmp_path):
+    messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day"}]
+    (tmp_path / "talk.json").write_text(json.dumps(messages), encoding="utf-8")
+    line("import", "openai", "talk.json", "--name", "filed")
+    said = line("compare", "filed").stdout
+
+    assert "\n0 episodes, 1 task x 1 trial, unknown at once, 1 more excluded (1 without a grade); Pass@1" in said
+    assert "models none" not in said
 
 
 def test_columns_that_do_not_fit_stand_below_under_the_same_rows(line, log, monkeypatch):
