@@ -1,5 +1,6 @@
 """Fixtures for everybody: databases of every kind, Postgres a real one."""
 
+import gc
 import itertools
 import os
 import tempfile
@@ -48,6 +49,15 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         test._hypothesis_internal_use_settings = given
+
+
+gc.disable()  # what collecting the tests makes stays to the end: looking through it again and again takes seconds
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage as usual from here on, but never look at the tests themselves."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

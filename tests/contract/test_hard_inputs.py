@@ -212,6 +212,7 @@ def test_a_search_finds_a_text_with_nul_and_the_text_that_spells_it(event_store)
     assert (found("a\0b"), found("a\\u0000b")) == ({nul}, {literal})
 
 
+@pytest.mark.slow
 def test_every_value_has_one_digest_whatever_the_seed_of_pythons_hashes():
     program = (
         "from tests.hard_values import VALUES; from spectrace.environments.values import encoded_digest as d; "

@@ -1,5 +1,5 @@
 import pytest
-from scipy import stats
+import scipy
 
 from spectrace.audit.columns import read_columns
 from spectrace.audit.comparison import Comparison, methods_line
@@ -43,8 +43,8 @@ def test_pass_at_1_has_its_interval_over_tasks(compared):
 
     assert (one.value, one.n, one.clusters, one.method) == (4 / 24, 24, 12, KORN_GRAUBARD)
     # The variance is that of 11 independent episodes; the t quantiles of 23 and 11 correct for having guessed it.
-    size = 11 * (stats.t.ppf(0.975, 23) / stats.t.ppf(0.975, 11)) ** 2
-    exact = stats.beta.ppf([0.025, 0.975], [size / 6, size / 6 + 1], [size * 5 / 6 + 1, size * 5 / 6])
+    size = 11 * (scipy.stats.t.ppf(0.975, 23) / scipy.stats.t.ppf(0.975, 11)) ** 2
+    exact = scipy.stats.beta.ppf([0.025, 0.975], [size / 6, size / 6 + 1], [size * 5 / 6 + 1, size * 5 / 6])
     assert (one.low, one.high) == pytest.approx(tuple(exact))
 
 

@@ -6,6 +6,7 @@ from spectrace.store.conformance import CHECKS, ELSEWHERE
 from spectrace.store.sql import open_store
 
 
+@pytest.mark.slow
 def test_every_check_is_an_item_in_order_and_a_good_database_passes(line):
     items = line.items("conformance", "--db", "new.db")
     ids = [item["id"] for item in items]

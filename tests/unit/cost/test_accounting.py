@@ -13,6 +13,7 @@ ROUNDS = st.lists(st.builds(RoundCost, st.booleans(), COSTS, COSTS), min_size=1,
 
 
 @pytest.mark.parametrize("made", [alike, mixed])
+@pytest.mark.slow
 def test_the_accounting_of_100000_rounds_is_exact(made):
     log = made(200, 500)
     lines = account(strong_cost(log), D)

@@ -25,6 +25,7 @@ def test_proposition_1_is_right_where_its_assumptions_hold():
     assert abs(bias(log)) < 0.01
 
 
+@pytest.mark.slow
 def test_where_tasks_and_steps_differ_the_prediction_is_within_a_hundredth_and_proposition_1_is_not():
     log = mixed(200, 500)
 

@@ -30,6 +30,7 @@ def test_nothing_of_the_package_is_imported_before_a_domain_is_opened():
     assert (done.stdout, done.stderr) == ("set()\n", "")
 
 
+@pytest.mark.slow
 def test_opening_is_silent_and_leaves_the_environment_and_litellm_alone():
     done = program(
         "import os, sys; before = dict(os.environ)\n"
@@ -40,6 +41,7 @@ def test_opening_is_silent_and_leaves_the_environment_and_litellm_alone():
     assert (done.stdout, done.stderr) == ("False True\n", "")
 
 
+@pytest.mark.slow
 def test_a_dot_env_file_is_not_read(tmp_path):
     (tmp_path / ".env").write_text("TAU2_TEST_KEY=leaked\n")
     done = program(

@@ -9,6 +9,7 @@ from spectrace.interchange.tau2_tools import defined_tools, effects
 
 
 @pytest.mark.parametrize("domain", ["airline", "retail", "mock"])
+@pytest.mark.slow
 def test_the_table_says_what_the_package_marks(domain):
     pytest.importorskip("tau2")
     from spectrace.environments.tau2 import open_tau2

@@ -122,6 +122,7 @@ def test_a_hub_that_sends_the_whole_again_is_believed(hub, folder):
 
 
 @pytest.mark.usefixtures("packages")
+@pytest.mark.slow
 def test_the_packages_deliver_where_the_hub_does_not_and_it_is_said(folder):
     progress = Progress()
 

@@ -1,7 +1,7 @@
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from spectrace.stats.estimates import clustered
 from spectrace.stats.flips import sign_flips
@@ -25,7 +25,7 @@ def test_no_task_moved_is_no_evidence():
 
 def test_the_exact_test_is_scipys():
     moved = [1, 1, -1, 1, 0, 1, 1, -1, 1, 1]
-    exact = stats.permutation_test(
+    exact = scipy.stats.permutation_test(
         (moved,),
         lambda x, axis: x.sum(axis=axis),
         permutation_type="samples",

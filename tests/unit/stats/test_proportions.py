@@ -1,9 +1,9 @@
 import random
 
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from spectrace.stats.estimates import TOO_FEW, clustered
 from spectrace.stats.proportions import KORN_GRAUBARD, clopper_pearson, effective_size, proportion
@@ -16,7 +16,7 @@ def alike(passed, failed, trials=1):
 
 
 def test_the_exact_interval_is_scipys():
-    exact = stats.binomtest(129, 150).proportion_ci(method="exact")
+    exact = scipy.stats.binomtest(129, 150).proportion_ci(method="exact")
 
     assert clopper_pearson(129 / 150, 150) == pytest.approx((exact.low, exact.high))
 
@@ -29,7 +29,7 @@ def test_trials_that_repeat_their_task_are_worth_one_each():
     once, thrice = effective_size(alike(43, 7)), effective_size(alike(43, 7, trials=3))
 
     assert once < 50
-    assert thrice == pytest.approx(once * (stats.t.ppf(0.975, 149) / stats.t.ppf(0.975, 49)) ** 2, rel=1e-6)
+    assert thrice == pytest.approx(once * (scipy.stats.t.ppf(0.975, 149) / scipy.stats.t.ppf(0.975, 49)) ** 2, rel=1e-6)
 
 
 def test_tasks_that_vary_less_than_chance_are_worth_no_more_than_their_episodes():

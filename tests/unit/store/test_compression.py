@@ -148,6 +148,7 @@ def test_threads_pack_and_unpack_side_by_side():
     assert packed == [[pack_body(body) for body in bodies]] * 4
 
 
+@pytest.mark.slow
 def test_a_log_packed_with_the_first_dictionary_reads_and_grows_with_the_current_ones(tmp_path):
     path = str(sqlite_file("0001", tmp_path / "log.db"))
     upgrade(path)
