@@ -90,10 +90,16 @@ def standing(segment: FoldedSegment, driver: str | None = None) -> Standing:
     if "yes" in reviewed:
         return Standing("reviewed together with a later segment", "accept")
     if segment.steps and all(step.fate == "discarded" for step in segment.steps):
-        return Standing("discarded by the review of a later segment", "reject")
+        return _thrown_away({step.discarded for step in segment.steps})
     if "not_applicable" in reviewed:
         return Standing("no review in this protocol", "quiet")
     return Standing("open: nothing decided", "warn")
+
+
+def _thrown_away(reasons: set[str | None]) -> Standing:
+    if reasons <= {"budget", "failed"}:
+        return Standing("discarded: the episode ended before its review", "warn")
+    return Standing("discarded by the review of a later segment", "reject")
 
 
 def _judged(verdict: Verdict) -> Standing:

@@ -47,6 +47,8 @@ class FoldedStep:
     """The model call that wrote it."""
     fate: str = "open"
     """open, committed, discarded."""
+    discarded: str | None = None
+    """Why it was discarded: rejected, unusable, budget, failed, ..."""
     reviewed: str | None = None
     """yes, no, not_applicable; None while open or when discarded."""
     act: int | None = None
@@ -335,7 +337,7 @@ def _discarded(episode: Episode, body: StepsDiscarded) -> None:
     if body.reason == "speculation_lost":
         steps = segment.guesses
     for folded in steps[body.start - 1 : body.end]:
-        folded.fate = "discarded"
+        folded.fate, folded.discarded = "discarded", body.reason
         if body.repair and folded.step in episode.history.steps:  # never sent, and told before the call in front ended
             kept = tuple(step for step in episode.history.steps if step is not folded.step)
             episode.history = replace(episode.history, steps=kept)

@@ -1,5 +1,6 @@
 """One episode's page."""
 
+import asyncio
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from spectrace.core.types import Call, Finish
 from spectrace.store.samples import EPOCH_US, pending
 from spectrace.store.sql import open_store
 from tests import collaborations, guesses
+from tests.episodes import STRONG, record_shop
 from tests.viewer.conftest import Draw
 from tests.viewer.logs import long_log, record_saying
 from tests.viewer.test_episodes import texts
@@ -15,6 +17,15 @@ from tests.viewer.test_episodes import texts
 
 def buttons(page) -> int:
     return len([one for one in page.button if str(one.key).startswith("goto-")])
+
+
+def test_what_the_end_cut_off_is_not_said_to_have_been_reviewed(draw: Draw, tmp_path):
+    store = open_store(str(tmp_path / "cut.db"))
+    recorded = asyncio.run(record_shop(store, strong=STRONG[:1]))
+    store.close()
+
+    shown = texts(draw(tmp_path / "cut.db", episode=recorded.episode))
+    assert "discarded: the episode ended before its review" in shown
 
 
 def test_the_head_says_what_was_asked_by_whom_and_how_it_ended(draw: Draw, shop):

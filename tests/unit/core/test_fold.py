@@ -189,3 +189,10 @@ def test_a_step_that_takes_a_guess_that_nobody_made_does_not_follow():
 
     with pytest.raises(StoreError, match=r"event 9 \(speculation.matched\) of e does not follow"):
         fold(guesses.events(told))
+
+
+def test_a_discarded_step_says_why():
+    rejected, cut_off = fold(recorded_events(strong=STRONG[:1])).segments  # the second review is not answered
+
+    assert [item.discarded for item in rejected.steps] == ["rejected"]
+    assert {item.discarded for item in cut_off.steps} == {"failed"}
