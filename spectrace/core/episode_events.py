@@ -84,10 +84,9 @@ class EpisodeStarted:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over the episode. Calls are those that were asked for, one that a budget then refused among them.
+    """Counts over the episode. Tokens are None where no call of that model said them."""
 
-    `audit.spending` has the calls that were sent.
-    """
+    # Calls are those that were asked for, one that a budget then refused among them; `audit.spending` has those sent.
 
     steps: int = 0
     segments: int = 0
