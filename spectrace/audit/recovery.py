@@ -14,7 +14,7 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.episodes import summaries
 from spectrace.audit.integrity import CONSISTENT, VerifyResult, verify_episode
 from spectrace.core.deeds import Deed, changes_state, deeds
-from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event
+from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, OutcomeSettled
 from spectrace.core.fold import FoldedStep, fold
 from spectrace.core.types import Effect
 from spectrace.store.listing import Listable
@@ -39,6 +39,17 @@ class OpenAction:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """What a person said later of an indeterminate write; of several on the same one the last counts."""
+
+    seq: int
+    request: int
+    outcome: str
+    by: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recovered:
     """One episode as it was left. `state`: interrupted, or how it ended (completed, truncated, failed)."""
 
@@ -54,6 +65,8 @@ class Recovered:
     result: str
     """As `verify` says; an episode that is not consistent gets no end."""
     detail: str
+    settled: tuple[Word, ...] = ()
+    """In the order given."""
 
 
 def interrupted(store: Listable) -> list[str]:
@@ -80,7 +93,7 @@ def _told(store: Listable, episode: str, found: VerifyResult) -> Recovered:
     readable = found.events if found.first_bad_seq is None else found.first_bad_seq
     events = list(islice(store.read(episode), readable))
     ended = next((event.body for event in events if isinstance(event.body, EpisodeEnded)), None)
-    before = [event for event in events if not isinstance(event.body, EpisodeEnded)]
+    before = [event for event in events if not isinstance(event.body, EpisodeEnded | OutcomeSettled)]
     started = events[0].body if events and isinstance(events[0].body, EpisodeStarted) else None
     never, open_ = _open(events) if started is not None else ((), ())
     return Recovered(
@@ -94,7 +107,12 @@ def _told(store: Listable, episode: str, found: VerifyResult) -> Recovered:
         indeterminate=open_,
         result=found.result,
         detail=found.detail,
+        settled=tuple(_word(event.seq, event.body) for event in events if isinstance(event.body, OutcomeSettled)),
     )
+
+
+def _word(seq: int, body: OutcomeSettled) -> Word:
+    return Word(seq, body.request, body.outcome, body.authority.removeprefix("person:"), body.evidence)
 
 
 def _open(events: Sequence[Event]) -> tuple[tuple[OpenAction, ...], tuple[OpenAction, ...]]:

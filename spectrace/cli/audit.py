@@ -6,7 +6,7 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.reading import Unread
-from spectrace.cli import console, document, violations
+from spectrace.cli import console, document, settle, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, json_option, moment, reading
 from spectrace.cli.select import named, require_runs
@@ -38,6 +38,7 @@ def command() -> None:
 
 
 command.add_command(violations.command)
+command.add_command(settle.command)
 
 
 @command.command()

@@ -1,6 +1,7 @@
 """`spectrace recover`: the episodes whose writer is gone get their end, and what they left open is told."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
 import click
 
@@ -76,8 +77,17 @@ def show(found: Sequence[Recovered]) -> None:
         for action in one.never_started:
             meaning = "it did not happen" if one.result == CONSISTENT else "by a record that is not whole"
             _line(one, action, "never started", "dim", meaning)
+        for word in one.settled:
+            said = f" by {word.by} (event {word.seq}): {word.evidence}"
+            console.line(
+                (f"{one.episode}:{word.request}", "name"), " settled as ", status_span(word.outcome), said, hang=2
+            )
     if any(one.indeterminate for one in found):
-        console.say("Nothing runs an indeterminate write again: look there whether it happened.", style="warning")
+        console.say(
+            "Nothing runs an indeterminate write again: look there whether it happened, and say so with "
+            "`spectrace audit settle`.",
+            style="warning",
+        )
 
 
 def _row(one: Recovered) -> list[console.Cell]:
@@ -111,6 +121,7 @@ def item(one: Recovered) -> dict[str, object]:
         "indeterminate": [_open(action) for action in one.indeterminate],
         "result": one.result,
         "detail": one.detail,
+        "settled": [asdict(word) for word in one.settled],
     }
 
 

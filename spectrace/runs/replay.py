@@ -30,6 +30,7 @@ from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsM
 from spectrace.core.versions import first_newer, is_foreign, newer_version
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, NewerSchema, ReplayDiverged, Untestable
+from spectrace.runs.divergence import Difference
 from spectrace.runs.drive import Driver
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
@@ -42,16 +43,6 @@ _NOT_IN_FILES = frozenset({"detail", "fingerprint", "fingerprint_before", "finge
 _NAMED = 5
 IMPORTED = "imported"
 """The protocol name of recordings that another program made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Where a replay left the record."""
-
-    seq: int
-    field: str
-    recorded: str
-    found: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +81,8 @@ async def replay_episode(
     if missing is not None:
         return _untestable(events, f"event {missing} is missing: the log is damaged; `spectrace verify` tells more")
     try:
-        return await _replay(events, started, prompts, environment, parent)
+        run = [event for event in events if not isinstance(event.body, OutcomeSettled)]  # a person's later word is none
+        return await _replay(run, started, prompts, environment, parent)
     except (Untestable, NewerSchema) as reason:  # the latter: of the parent's events
         return _untestable(events, str(reason))
     finally:
@@ -139,14 +131,13 @@ async def _compare(
         outcome = await driver.run(asked)
         _end(log, recording, outcome)
     except ReplayDiverged as diverged:
-        path, was, now = (*diverged.differences, ("", "", ""))[0]
-        first = Difference(diverged.seq, path, was, now)
+        first = log.told.get(diverged.seq, Difference(diverged.seq, "", "", ""))
         return ReplayResult(
             episode, "diverged", recording.compared, total, recording.exact_observations, first, str(diverged)
         )
     except RecordEnds:
         left = recording.left()
-        if left is not None and not cut_short(left) and not isinstance(left.body, OutcomeSettled):
+        if left is not None and not cut_short(left):
             detail = f"event {left.seq}: recorded {left.type} behind a question that the record has no answer to."
             first = Difference(left.seq, "", "", "")
             return ReplayResult(

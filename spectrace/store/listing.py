@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from spectrace.core.events import EpisodeEnded, Event
+from spectrace.core.events import EpisodeEnded, Event, OutcomeSettled
 from spectrace.core.fold import fold
 from spectrace.core.money import spent
 from spectrace.errors import StoreError
@@ -39,7 +39,7 @@ class Listed:
     first: Event | None
     """None where it is missing or cannot be read."""
     ended: Event | None
-    """The last event, if it is `episode.ended`."""
+    """`episode.ended`; only a person's later words stand behind it."""
     cost: str | None = None
     """What an ended episode's own calls cost, as its summary says it (see `projections.cost_text`)."""
     segments: int | None = None
@@ -67,7 +67,7 @@ def _from_memory(store: MemoryEventStore, low: int, high: int) -> Iterator[Liste
     for row in sorted(rows, key=lambda row: row.started_at, reverse=True):
         if low <= row.started_at < high:
             events = list(store.read(row.episode))
-            ended = events[-1] if events[-1].type == EpisodeEnded.TYPE else None
+            ended = next((event for event in reversed(events) if event.type == EpisodeEnded.TYPE), None)
             cost, segments = (
                 (None, None) if ended is None else (projections.cost_text(spent(events)), _segments(events))
             )
@@ -99,12 +99,24 @@ def _with_ends(store: SqlEventStore, page: Sequence[Any]) -> Iterator[Listed]:
     blobs = _Cache(store)
     ends = [(found, store.episode_row(found)) for found in page]
     rows = store.log.at({key(found.number, seq) for found, row in ends for seq in (0, max(0, row.events - 1))})
+    lasts = _before_words(store, {found.number: max(0, row.events - 1) for found, row in ends}, rows)
     told = _summaries(store, [found.number for found in page])
     for found, row in ends:
-        first, last = rows.get(key(found.number, 0)), rows.get(key(found.number, max(0, row.events - 1)))
+        first, last = rows.get(key(found.number, 0)), lasts[found.number]
         ended = last if last is not None and last.type == EpisodeEnded.TYPE else None
         cost, segments = (None, None) if ended is None else told.get(found.number, (None, None))
         yield Listed(row, _decoded(row.episode, first, blobs), _decoded(row.episode, ended, blobs), cost, segments)
+
+
+def _before_words(store: SqlEventStore, places: Mapping[int, int], rows: Mapping[int, Row]) -> Mapping[int, Row | None]:
+    """Return each episode's last event, going back past a person's later words: few episodes have any, of them few."""
+    lasts = {number: rows.get(key(number, seq)) for number, seq in places.items()}
+    places = dict(places)
+    while settled := [number for number, row in lasts.items() if row is not None and row.type == OutcomeSettled.TYPE]:
+        places = {number: places[number] - 1 for number in settled}
+        rows = store.log.at({key(number, seq) for number, seq in places.items()})
+        lasts |= {number: rows.get(key(number, seq)) for number, seq in places.items()}
+    return lasts
 
 
 def _summaries(store: SqlEventStore, numbers: Sequence[int]) -> Mapping[int, tuple[str | None, int | None]]:

@@ -42,6 +42,7 @@ def test_an_item_names_the_last_event_and_the_write_that_may_have_happened(line,
         "never_started": [],
         "result": "consistent",
         "detail": f"whole, from its start to its end; never answered: event {ASKED} (act.requested)",
+        "settled": [],
     }
     assert action.pop("idempotency_key").endswith(":s2.2")
     assert action == {
