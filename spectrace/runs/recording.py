@@ -7,7 +7,7 @@ question, answer or fact that differs raises ReplayDiverged at that event; nothi
 from collections.abc import Sequence
 
 from spectrace.core.commands import Act, Generate
-from spectrace.core.compare import Difference, differences
+from spectrace.core.compare import differences
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -28,6 +28,7 @@ from spectrace.core.events import (
 from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, NeedsModel, Opening, Role
 from spectrace.environments.values import lossy_paths
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
+from spectrace.runs.divergence import Difference, likely_cause, named, nearest
 from spectrace.runs.drive import LogEnds
 from spectrace.runs.sources import Generated, Graded, Observed, Opened
 
@@ -44,6 +45,7 @@ class Recording:
 
     def __init__(self, events: Sequence[Event], skip: tuple[type[Body], ...] = ()) -> None:
         """Leave out event types that are not asked again (`skip`), and those that this version does not know."""
+        self.events = events
         self.compared = 0
         self.exact_observations = 0
         self.lossy: list[str] = []
@@ -62,6 +64,11 @@ class Recording:
         """Return the lane's next event, or None at its end."""
         events, at = self._lanes.get(lane, []), self._at.get(lane, 0)
         return events[at] if at < len(events) else None
+
+    def before(self, lane: str) -> Event | None:
+        """Return what stands just before the lane's next event, or None at its beginning."""
+        events, at = self._lanes.get(lane, []), self._at.get(lane, 0)
+        return events[at - 1] if 0 < at <= len(events) else None
 
     def advance(self, lane: str) -> None:
         """Go past the lane's next event."""
@@ -100,29 +107,52 @@ class Recording:
 class Comparison:
     """The log of a replay: every event written must be the recorded one. Counterpart of the Recorder."""
 
-    def __init__(self, recording: Recording, skip: frozenset[str] = frozenset()) -> None:
-        """`skip` names body fields that are not compared (an import's grade detail)."""
+    def __init__(self, recording: Recording, skip: frozenset[str] = frozenset(), changes: Sequence[str] = ()) -> None:
+        """`skip` names body fields that are not compared (an import's grade detail); `changes`: what the caller did."""
         self._recording = recording
         self._skip = skip
+        self._changes = changes
+        self.told: dict[int, Difference] = {}
+        """Event number -> the difference found there. Several where lanes ran side by side."""
 
     def write(self, lane: str, body: Body) -> int:
         """Return the recorded event's number, or raise ReplayDiverged."""
         recorded = self._recording.peek(lane)
         if recorded is None and (following := self._recording.after_lane(lane)) is not None:
-            raise ReplayDiverged(
-                following.seq,
-                f"event {following.seq}: recorded {_name(following.body)} when lane {lane} was over, this run came to "
-                f"{_name(body)} in it. The protocol or the parser took another way than the recorded version.",
-            )
+            raise self._diverged(lane, following, body, f"when lane {lane} was over, this run came to")
         if recorded is None or cut_short(recorded):
             raise RecordEnds
+        if recorded.type != body.TYPE:
+            raise self._diverged(lane, recorded, body, "this run came to")
         found = differences(recorded.body, body, skip=self._skip)
         if found:
-            raise ReplayDiverged(recorded.seq, _explain(recorded, body, found[0]), tuple(found))
+            raise self._differs(lane, recorded, body, found)
         self._recording.advance(lane)
         if isinstance(body, ActCompleted):
             self._recording.observed(recorded.seq, body)
         return recorded.seq
+
+    def _diverged(self, lane: str, recorded: Event, body: Body, came: str) -> ReplayDiverged:
+        """Return that another event came than the recorded one."""
+        first = self._told(lane, recorded, body, ("", named(recorded.body), named(body)))
+        between = "" if came.startswith("when") else ","
+        return ReplayDiverged(
+            recorded.seq,
+            f"event {recorded.seq}: recorded {first.recorded}{between} {came} {first.found}. {first.cause}",
+        )
+
+    def _differs(self, lane: str, recorded: Event, body: Body, found: list[tuple[str, str, str]]) -> ReplayDiverged:
+        """Return that the recorded event came with another content."""
+        first = self._told(lane, recorded, body, found[0])
+        words = f"{named(recorded.body)} differs in {first.field}: recorded {first.recorded}, found {first.found}."
+        return ReplayDiverged(recorded.seq, f"event {recorded.seq}: {words} {first.cause}", tuple(found))
+
+    def _told(self, lane: str, recorded: Event, body: Body, sides: tuple[str, str, str]) -> Difference:
+        field, was, now = sides
+        cause = likely_cause(recorded, body, field, self._recording.before(lane), self._changes)
+        closest = nearest(self._recording.events, recorded.seq, body)
+        self.told[recorded.seq] = Difference(recorded.seq, field, was, now, cause, closest)
+        return self.told[recorded.seq]
 
     async def settle(self, *, durable: bool) -> None:
         """Do nothing: a replay writes nothing down."""
@@ -139,31 +169,6 @@ def cut_short(event: Event) -> bool:
         return False
     reason = event.body.reason
     return event.body.outcome == "interrupted" or reason == "max_events" or reason.startswith("error_")
-
-
-def _explain(recorded: Event, body: Body, first: Difference) -> str:
-    """Return where the replay left the record, both sides, and the likely cause."""
-    path, was, now = first
-    if recorded.type != body.TYPE:
-        return (
-            f"event {recorded.seq}: recorded {_name(recorded.body)}, this run came to {_name(body)}. "
-            "The protocol or the parser took another way than the recorded version."
-        )
-    where = f"event {recorded.seq}: {_name(recorded.body)} differs in {path}: recorded {was}, found {now}."
-    match body:
-        case GenerateRequested():
-            cause = "The prompts or their rendering changed: replay with the recorded prompts."
-        case ActCompleted():
-            cause = "The environment answered differently: another version, other data, or an altered record."
-        case _:
-            cause = "The protocol or the parser decides differently than the recorded version."
-    return f"{where} {cause}"
-
-
-def _name(body: Body | Unknown) -> str:
-    role = getattr(body, "role", None)
-    type_ = body.type if isinstance(body, Unknown) else body.TYPE
-    return f"{type_}({role})" if role else type_
 
 
 class RecordedSource:

@@ -4,13 +4,11 @@ From the record no environment and no model is reached. With an environment ever
 instance, only where `restore` allows it; models are still answered from the record. Never a silent live call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spectrace.core.commands import Act, Generate
 from spectrace.core.commands import Protocol as Asking
-from spectrace.core.compare import differences
-from spectrace.core.digest import tools_digest
 from spectrace.core.events import (
     ActCompleted,
     EpisodeEnded,
@@ -27,11 +25,12 @@ from spectrace.core.reenact import reenact
 from spectrace.core.reviews import rereview
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsModel, Outcome
-from spectrace.core.versions import first_newer, is_foreign, newer_version
+from spectrace.core.versions import is_foreign
 from spectrace.environments.environment import Environment
-from spectrace.errors import EnvironmentFailed, NewerSchema, ReplayDiverged, Untestable
+from spectrace.errors import NewerSchema, ReplayDiverged, Untestable
 from spectrace.runs.divergence import Difference
 from spectrace.runs.drive import Driver
+from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
 from spectrace.runs.reverify import REVERIFY, child_reviews, desk_of
@@ -41,8 +40,6 @@ _MODEL_EVENTS = (GenerateRequested, GenerateCompleted, GenerateFailed)
 _NOT_IN_FILES = frozenset({"detail", "fingerprint", "fingerprint_before", "fingerprint_after"})
 """What an imported file does not record, or words in its own way."""
 _NAMED = 5
-IMPORTED = "imported"
-"""The protocol name of recordings that another program made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +60,51 @@ async def replay_episode(
     events: Sequence[Event],
     *,
     prompts: Prompts | None = None,
+    options: Mapping[str, object] | None = None,
     environment: Environment | None = None,
     parent: Sequence[Event] | None = None,
 ) -> ReplayResult:
     """Replay one episode from its events; the first must be episode.started.
 
-    `prompts` replaces the recorded ones; `environment` re-executes every action for real; a re-verification is replayed
-    with its `parent`'s events, whose reviews it judged. Raises nothing for what a
-    record may hold: what cannot be replayed is `untestable`, with the reason.
+    `prompts` and `options` replace the recorded ones; `environment` re-executes every action for real; a
+    re-verification is replayed with its `parent`'s events, whose reviews it judged. Raises nothing for what a record
+    may hold: what cannot be replayed is `untestable`, with the reason.
     """
-    started, newer = events[0].body, first_newer(events)
-    if newer is not None:
-        return _untestable(events, str(newer_version(newer)))
-    if not isinstance(started, EpisodeStarted):
-        return _untestable(events, "its first event is not an episode.started of a known version")
-    missing = next((number for number, event in enumerate(events) if event.seq != number), None)
-    if missing is not None:
-        return _untestable(events, f"event {missing} is missing: the log is damaged; `spectrace verify` tells more")
+    started = events[0].body
+    if (reason := unreadable(events)) is not None or not isinstance(started, EpisodeStarted):
+        return _untestable(events, reason or "its first event is not an episode.started")
     try:
         run = [event for event in events if not isinstance(event.body, OutcomeSettled)]  # a person's later word is none
-        return await _replay(run, started, prompts, environment, parent)
-    except (Untestable, NewerSchema) as reason:  # the latter: of the parent's events
-        return _untestable(events, str(reason))
+        return await _replay(run, started, Instead(prompts, options or {}), environment, parent)
+    except (Untestable, NewerSchema) as error:  # the latter: of the parent's events
+        return _untestable(events, str(error))
     finally:
         if environment is not None:
             await environment.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """What the caller puts in the place of what was recorded."""
+
+    prompts: Prompts | None
+    options: Mapping[str, object]
+
+    def of(self, started: EpisodeStarted) -> EpisodeStarted:
+        """Return the start with it."""
+        other = with_options(started, self.options)
+        return other if self.prompts is None else replace(other, prompts=self.prompts.to_json())
+
+    def named(self, started: EpisodeStarted) -> list[str]:
+        """Return what it changes, each in a few words."""
+        found = changes_by(started, self.prompts, self.options)
+        return [f"{one.field} (recorded {one.recorded}, now {one.found})" for one in found]
+
+
 async def _replay(
     events: Sequence[Event],
     started: EpisodeStarted,
-    prompts: Prompts | None,
+    instead: Instead,
     environment: Environment | None,
     parent: Sequence[Event] | None,
 ) -> ReplayResult:
@@ -102,19 +113,17 @@ async def _replay(
         raise Untestable("it was imported: no generator of ours made it; re-execute its actions with --tools live")
     recording = Recording(events, skip=_MODEL_EVENTS if imported else ())
     if environment is not None:
-        _preflight(started, environment)
+        refuse(started, environment)
         source: RecordedSource | _Reexecution = _Reexecution(recording, environment, events, imported=imported)
     else:
         source = RecordedSource(recording)
-    log = Comparison(recording, skip=_NOT_IN_FILES if imported else frozenset())
+    log = Comparison(recording, _NOT_IN_FILES if imported else frozenset(), instead.named(started))
     driver = Driver(source, log, "record")
-    asked = reenact(events) if imported else _generator(started, prompts, parent)
+    asked = reenact(events) if imported else _generator(instead.of(started), parent)
     return await _compare(driver, asked, recording, log, events)
 
 
-def _generator(started: EpisodeStarted, prompts: Prompts | None, parent: Sequence[Event] | None) -> Asking[Outcome]:
-    if prompts is not None:
-        started = replace(started, prompts=prompts.to_json())
+def _generator(started: EpisodeStarted, parent: Sequence[Event] | None) -> Asking[Outcome]:
     if started.protocol != REVERIFY:
         return recorded_protocol(started).run(setup_of(started))
     if parent is None:
@@ -176,28 +185,6 @@ def _end(log: Comparison, recording: Recording, outcome: Outcome) -> None:
         left.lane,
         replace(recorded, outcome=outcome.status, reason=outcome.reason, answer=outcome.answer, reward=outcome.reward),
     )
-
-
-def _preflight(started: EpisodeStarted, environment: Environment) -> None:
-    """Refuse, before anything runs, an environment that cannot give the same answers again."""
-    if started.origin is not None and started.origin.unfit is not None:
-        raise Untestable(f"task does not fit: {started.origin.unfit}")
-    try:
-        facts = environment.prepare(started.task)
-    except EnvironmentFailed as error:
-        raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
-    if facts.name != started.environment.name:
-        raise Untestable(f"it was recorded on {started.environment.name}, the environment given is {facts.name}")
-    if facts.restore == "none":
-        raise Untestable(f"{facts.name} declares restore=none: executing a record again there would repeat its writes")
-    wanted, found = started.environment.fingerprint, facts.fingerprint
-    if wanted is not None and found is not None and wanted != found:
-        raise Untestable(
-            f"the task's first state differs: recorded {wanted[:19]}, here {found[:19]}; the environment's data changed"
-        )
-    if started.protocol != IMPORTED and (digest := tools_digest(environment.tools())) != started.tools_digest:
-        names = differences(started.tools, environment.tools())
-        raise Untestable(f"the tools differ ({names[0][0] if names else digest}): recorded under another version")
 
 
 class _Reexecution:

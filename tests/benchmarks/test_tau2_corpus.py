@@ -68,7 +68,7 @@ def test_one_altered_byte_of_any_output_diverges_at_that_event(tmp_path, path):
             event for event in answers(events, ActCompleted) if event.body.observation.content == output["content"]
         )
         assert (result.result, result.first_difference.seq) == ("diverged", altered.seq)
-        assert result.first_difference.field == "observation.content"
+        assert result.first_difference.field == "/observation/content"
         output["content"] = told
 
 

@@ -136,7 +136,7 @@ def test_calls_that_differ_in_1_and_1_0_and_true_are_not_one_call(event_store):
     result = asyncio.run(replay_episode(swapped))
 
     assert len({bodies(event_store, episode, ActRequested)[0].action for episode in episodes}) == 3
-    assert (result.result, result.first_difference.field) == ("diverged", "action.arguments")
+    assert (result.result, result.first_difference.field) == ("diverged", "/action/arguments")
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_one_word_of_the_review_prompt_diverges_at_the_first_review():
     result = replay(events, prompts=prompts)
 
     assert (result.result, result.first_difference.seq) == ("diverged", first_review)
-    assert result.first_difference.field.startswith("messages[")
+    assert result.first_difference.field.startswith("/messages/")
     assert "prompts" in result.detail
 
 
@@ -56,7 +56,7 @@ def test_an_altered_verdict_diverges_at_the_first_fact_that_follows_from_it():
     assert (result.result, result.first_difference.seq, result.first_difference.field) == (
         "diverged",
         given.seq,
-        "reason",
+        "/reason",
     )
 
 
@@ -86,7 +86,7 @@ def test_one_altered_byte_of_an_output_diverges_at_that_event_with_live_tools():
     assert (result.result, result.first_difference.seq, result.first_difference.field) == (
         "diverged",
         answer.seq,
-        "observation.content",
+        "/observation/content",
     )
 
 

@@ -1,0 +1,228 @@
+"""What can be said of a replay before anything runs: whether it can be done here, and what has changed since.
+
+`check` executes nothing: it reads the record, and of an environment its tools and, where the caller says that this is
+harmless (`prepare`), its facts. A *change* is one that a replay or a new run would meet; a *note* (another version of
+spectrace, an option that did not exist then) alters nothing by itself.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from spectrace.core.compare import differences
+from spectrace.core.digest import tools_digest
+from spectrace.core.events import EpisodeStarted, Event
+from spectrace.core.options import types_of
+from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
+from spectrace.core.setup import setup_of
+from spectrace.core.types import EnvironmentFacts, ToolSpec
+from spectrace.core.versions import first_newer, newer_version
+from spectrace.environments.environment import Environment
+from spectrace.errors import EnvironmentFailed, Untestable
+from spectrace.runs.live import versions
+from spectrace.runs.protocols import PROTOCOLS, recorded_protocol, require_revision
+from spectrace.runs.reverify import REVERIFY
+
+IMPORTED = "imported"
+"""The protocol name of recordings that another program made."""
+_NOTHING = "(nothing)"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it was recorded."""
+
+    kind: str
+    """tool_removed, tool_added, tool_renamed, tool_order, schema, description, effect, instructions, environment,
+    options, prompts, revision or versions."""
+    field: str
+    """A path as in a JSON pointer, into what episode.started says; tools stand under their names."""
+    recorded: str
+    found: str
+    changed: bool = True
+    """False for a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """same: nothing has changed; diverged: something has; untestable: it cannot be replayed here, and why."""
+
+    result: str
+    findings: tuple[Finding, ...]
+    detail: str
+
+
+def unreadable(events: Sequence[Event]) -> str | None:
+    """Return why a record cannot be replayed whatever is here, or None."""
+    if (newer := first_newer(events)) is not None:
+        return str(newer_version(newer))
+    if not isinstance(events[0].body, EpisodeStarted):
+        return "its first event is not an episode.started of a known version"
+    missing = next((number for number, event in enumerate(events) if event.seq != number), None)
+    if missing is not None:
+        return f"event {missing} is missing: the log is damaged; `spectrace verify` tells more"
+    return None
+
+
+def with_options(started: EpisodeStarted, options: Mapping[str, object]) -> EpisodeStarted:
+    """Return the start with other options of its protocol."""
+    return replace(started, options=json.dumps({**json.loads(started.options), **options})) if options else started
+
+
+def changes_by(started: EpisodeStarted, prompts: Prompts | None, options: Mapping[str, object]) -> tuple[Finding, ...]:
+    """Return what the caller of a replay changes itself."""
+    return (*_options_changed(started, options), *(_prompts_changed(started, prompts) if prompts is not None else ()))
+
+
+def refuse(started: EpisodeStarted, environment: Environment) -> None:
+    """Raise Untestable, before anything runs, for an environment that cannot give the same answers again."""
+    if started.origin is not None and started.origin.unfit is not None:
+        raise Untestable(f"task does not fit: {started.origin.unfit}")
+    facts = _prepared(started, environment)
+    if facts.name != started.environment.name:
+        raise Untestable(f"it was recorded on {started.environment.name}, the environment given is {facts.name}")
+    if facts.restore == "none":
+        raise Untestable(f"{facts.name} declares restore=none: executing a record again there would repeat its writes")
+    wanted, found = started.environment.fingerprint, facts.fingerprint
+    if wanted is not None and found is not None and wanted != found:
+        raise Untestable(
+            f"the task's first state differs: recorded {wanted[:19]}, here {found[:19]}; the environment's data changed"
+        )
+    if started.protocol != IMPORTED and (digest := tools_digest(environment.tools())) != started.tools_digest:
+        first = next(tool_findings(started.tools, environment.tools()), None)
+        what = f"{first.field}: recorded {first.recorded}, here {first.found}" if first is not None else digest
+        raise Untestable(f"the tools differ ({what}): recorded under another version")
+
+
+def check(  # noqa: PLR0913 - all that a replay is given
+    events: Sequence[Event],
+    *,
+    environment: Environment | None = None,
+    prepare: bool = False,
+    prompts: Prompts | None = None,
+    options: Mapping[str, object] | None = None,
+    parent: Sequence[Event] | None = None,
+) -> Checked:
+    """Say what a replay of the episode would meet, having run nothing.
+
+    `environment` is compared with the recorded one; `prepare` allows to load the task there, which may run code of its
+    author's.
+    """
+    if (reason := unreadable(events)) is not None:
+        return Checked("untestable", (), reason)
+    started = events[0].body
+    assert isinstance(started, EpisodeStarted)  # noqa: S101 - `unreadable` has looked
+    try:
+        _require(started, options or {}, parent, compared=environment is not None)
+        found = [*changes_by(started, prompts, options or {}), *_notes(started)]
+        if environment is not None:
+            found += _environment(started, environment, prepare=prepare)
+    except Untestable as error:
+        return Checked("untestable", (), str(error))
+    changed = [one for one in found if one.changed]
+    return Checked("diverged" if changed else "same", tuple(found), _detail(found, environment))
+
+
+def _require(
+    started: EpisodeStarted, options: Mapping[str, object], parent: Sequence[Event] | None, *, compared: bool
+) -> None:
+    """Raise Untestable for what no replay here can do."""
+    if started.protocol == IMPORTED:
+        if not compared:
+            raise Untestable("it was imported: no generator of ours made it; re-execute its actions with --tools live")
+        return
+    if started.protocol != REVERIFY:
+        recorded_protocol(with_options(started, options))
+    elif parent is None:
+        raise Untestable("it is a re-verification and its parent episode is not in this database")
+    require_revision(started)
+    setup_of(started)
+
+
+def _detail(found: Sequence[Finding], environment: Environment | None) -> str:
+    changed = sum(one.changed for one in found)
+    said = "nothing has changed" if not changed else f"{changed} {'change' if changed == 1 else 'changes'}"
+    notes = len(found) - changed
+    said += f"; {notes} {'note' if notes == 1 else 'notes'}" if notes else ""
+    return said if environment is not None else f"{said}; its environment was not compared: name it with --env"
+
+
+def _notes(started: EpisodeStarted) -> Iterator[Finding]:
+    if started.protocol_revision != PROTOCOL_REVISION and started.protocol != IMPORTED:
+        recorded, here = f"{started.protocol_revision}", f"{PROTOCOL_REVISION}, and carries the recorded one"
+        yield Finding("revision", "/protocol_revision", recorded, here, changed=False)
+    for name, recorded in asdict(started.versions).items():
+        here = getattr(versions(), name)
+        if recorded != here:
+            yield Finding("versions", f"/versions/{name}", str(recorded), str(here), changed=False)
+    if started.protocol in PROTOCOLS:
+        defaults = asdict(PROTOCOLS[started.protocol]())
+        for name in types_of(PROTOCOLS[started.protocol]):
+            if name not in json.loads(started.options):
+                yield Finding("options", f"/options/{name}", _NOTHING, repr(defaults[name]), changed=False)
+
+
+def _options_changed(started: EpisodeStarted, options: Mapping[str, object]) -> Iterator[Finding]:
+    recorded = json.loads(started.options)
+    for name, value in options.items():
+        was = repr(recorded[name]) if name in recorded else _NOTHING
+        if was != repr(value):
+            yield Finding("options", f"/options/{name}", was, repr(value))
+
+
+def _prompts_changed(started: EpisodeStarted, prompts: Prompts) -> Iterator[Finding]:
+    for path, was, now in differences(setup_of(started).prompts, prompts):
+        yield Finding("prompts", f"/prompts{path}", was, now)
+
+
+def _environment(started: EpisodeStarted, environment: Environment, *, prepare: bool) -> Iterator[Finding]:
+    if prepare:
+        yield from _facts(started.environment, _prepared(started, environment))
+    if started.protocol != IMPORTED:
+        yield from tool_findings(started.tools, environment.tools())
+        said = environment.instructions(started.task)
+        yield from (Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions"))
+
+
+def _facts(recorded: EnvironmentFacts, here: EnvironmentFacts) -> Iterator[Finding]:
+    for path, was, now in differences(recorded, here, "/environment"):
+        known = not path.endswith("/fingerprint") or (recorded.fingerprint is not None and here.fingerprint is not None)
+        if known:
+            notable = path in {"/environment/version", "/environment/package"}
+            yield Finding("environment", path, was, now, changed=not notable)
+
+
+def _prepared(started: EpisodeStarted, environment: Environment) -> EnvironmentFacts:
+    try:
+        return environment.prepare(started.task)
+    except EnvironmentFailed as error:
+        raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
+
+
+def tool_findings(recorded: Sequence[ToolSpec], here: Sequence[ToolSpec]) -> Iterator[Finding]:
+    """Yield what has become of the tools: removed, added, renamed, or another schema, description, effect or order."""
+    was, now = {tool.name: tool for tool in recorded}, {tool.name: tool for tool in here}
+    new = [tool for tool in here if tool.name not in was]
+    for tool in recorded:
+        if tool.name in now:
+            yield from _tool_changes(tool, now[tool.name])
+        elif (renamed := next((one for one in new if _same_but_name(tool, one)), None)) is not None:
+            new.remove(renamed)
+            yield Finding("tool_renamed", f"/tools/{tool.name}", tool.name, renamed.name)
+        else:
+            yield Finding("tool_removed", f"/tools/{tool.name}", tool.name, _NOTHING)
+    for tool in new:
+        yield Finding("tool_added", f"/tools/{tool.name}", _NOTHING, tool.name)
+    if set(was) == set(now) and list(was) != list(now):
+        yield Finding("tool_order", "/tools", ", ".join(was), ", ".join(now))
+
+
+def _same_but_name(one: ToolSpec, other: ToolSpec) -> bool:
+    return replace(one, name=other.name, effect_by=other.effect_by, timeout_us=other.timeout_us) == other
+
+
+def _tool_changes(was: ToolSpec, now: ToolSpec) -> Iterator[Finding]:
+    kinds = (("schema", "parameters"), ("description", "description"), ("effect", "effect"), ("effect", "external"))
+    for kind, name in kinds:
+        for found in differences(getattr(was, name), getattr(now, name), f"/tools/{was.name}/{name}"):
+            yield Finding(kind, *found)

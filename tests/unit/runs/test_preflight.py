@@ -1,0 +1,159 @@
+"""The preflight runs nothing and names what has changed since the recording."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.prompts import Prompts
+from spectrace.core.types import Effect
+from spectrace.environments.functions import FunctionEnvironment
+from spectrace.environments.shop import open_shop
+from spectrace.runs.preflight import check, tool_findings
+from tests.episodes import recorded_events
+
+TOOLS = open_shop().tools()
+FIRST = TOOLS[0]
+IN_ORDER = ", ".join(tool.name for tool in TOOLS)
+
+
+class Untouchable(FunctionEnvironment):
+    """The shop's tools; whatever would run something raises."""
+
+    def __init__(self):
+        self._open = open_shop()
+
+    def tools(self):
+        return self._open.tools()
+
+    def instructions(self, task):
+        return self._open.instructions(task)
+
+    def __getattribute__(self, name):
+        if name in {"prepare", "reset", "act", "evaluate", "fingerprint", "check", "resume"}:
+            raise AssertionError(f"{name} was reached")
+        return super().__getattribute__(name)
+
+
+def started_with(**fields):
+    events = recorded_events()
+    return [replace(events[0], body=replace(events[0].body, **fields)), *events[1:]]
+
+
+def kinds(found):
+    return [(one.kind, one.field, one.recorded, one.found) for one in found]
+
+
+def test_an_episode_of_today_has_nothing_that_changed():
+    checked = check(recorded_events(), environment=open_shop(), prepare=True)
+
+    assert (checked.result, checked.findings, checked.detail) == ("same", (), "nothing has changed")
+
+
+def test_nothing_of_the_environment_is_run():
+    assert check(recorded_events(), environment=Untouchable()).result == "same"
+
+
+def test_an_environment_that_is_not_there_is_said_to_be_uncompared():
+    assert "its environment was not compared" in check(recorded_events()).detail
+
+
+@pytest.mark.parametrize(
+    ("here", "found"),
+    [
+        (TOOLS[1:], ("tool_removed", f"/tools/{FIRST.name}", FIRST.name, "(nothing)")),
+        ((replace(FIRST, name="seek"), *TOOLS[1:]), ("tool_renamed", f"/tools/{FIRST.name}", FIRST.name, "seek")),
+        ((*TOOLS, replace(FIRST, name="seek")), ("tool_added", "/tools/seek", "(nothing)", "seek")),
+        (
+            (replace(FIRST, effect=Effect.WRITE), *TOOLS[1:]),
+            ("effect", f"/tools/{FIRST.name}/effect", "'read'", "'write'"),
+        ),
+        (
+            (replace(FIRST, description="Seek."), *TOOLS[1:]),
+            ("description", f"/tools/{FIRST.name}/description", repr(FIRST.description), "'Seek.'"),
+        ),
+        ((*TOOLS[1:], FIRST), ("tool_order", "/tools", IN_ORDER, ", ".join(t.name for t in (*TOOLS[1:], FIRST)))),
+    ],
+    ids=["removed", "renamed", "added", "effect", "description", "order"],
+)
+def test_each_change_of_a_tool_is_named(here, found):
+    assert kinds(tool_findings(TOOLS, here)) == [found]
+
+
+def test_a_schema_with_one_other_member_is_named_to_the_member():
+    schema = json.loads(FIRST.parameters)
+    name = next(iter(schema["properties"]))
+    schema["properties"][name]["maxLength"] = 3
+    other = replace(FIRST, parameters=json.dumps(schema))
+
+    assert kinds(tool_findings([FIRST], [other])) == [
+        ("schema", f"/tools/{FIRST.name}/parameters/properties/{name}/maxLength", "(nothing)", "3")
+    ]
+
+
+def test_a_changed_tool_makes_the_answer_no():
+    checked = check(started_with(tools=(replace(FIRST, description="Old."), *TOOLS[1:])), environment=open_shop())
+
+    assert (checked.result, checked.detail) == ("diverged", "1 change")
+    assert [one.kind for one in checked.findings] == ["description"]
+
+
+def test_other_data_of_the_environment_is_a_change():
+    facts = recorded_events()[0].body.environment
+    events = started_with(environment=replace(facts, fingerprint="sha256:0", version="0"))
+    checked = check(events, environment=open_shop(), prepare=True)
+
+    assert [(one.field, one.changed) for one in checked.findings] == [
+        ("/environment/version", False),
+        ("/environment/fingerprint", True),
+    ]
+
+
+def test_other_prompts_and_options_are_changes():
+    checked = check(recorded_events(), prompts=replace(Prompts(), held="LATER"), options={"k": 2, "hold": "writes"})
+
+    assert [(one.kind, one.field) for one in checked.findings] == [
+        ("options", "/options/k"),
+        ("prompts", "/prompts/held"),
+    ]
+    assert checked.result == "diverged"
+
+
+def test_an_older_recording_is_noted_and_not_changed():
+    started = recorded_events()[0].body
+    options = {name: value for name, value in json.loads(started.options).items() if name != "feedback"}
+    events = started_with(
+        protocol_revision=1, options=json.dumps(options), versions=replace(started.versions, spectrace="0.0.9")
+    )
+    checked = check(events)
+
+    assert [(one.kind, one.field, one.changed) for one in checked.findings] == [
+        ("revision", "/protocol_revision", False),
+        ("versions", "/versions/spectrace", False),
+        ("options", "/options/feedback", False),
+    ]
+    assert checked.result == "same"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"protocol_revision": 99}, "recorded under protocol revision 99"),
+        ({"protocol": "mystery"}, "no generator here"),
+        ({"protocol": "imported"}, "it was imported"),
+        ({"protocol": "reverify"}, "its parent episode is not in this database"),
+        ({"options": '{"k": 0}'}, "options are not known here"),
+    ],
+)
+def test_what_cannot_be_replayed_here_is_untestable_and_says_why(fields, words):
+    checked = check(started_with(**fields))
+
+    assert (checked.result, words in checked.detail) == ("untestable", True), checked.detail
+
+
+def test_a_record_without_its_start_or_with_a_hole_is_untestable():
+    events = recorded_events()
+
+    assert isinstance(events[0].body, EpisodeStarted)
+    assert [check(log).result for log in (events[1:], [*events[:4], *events[5:]])] == ["untestable", "untestable"]
