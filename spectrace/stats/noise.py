@@ -1,0 +1,99 @@
+"""How much two verifiers differ beyond what each differs from itself: re-verification is a sample, no correction.
+
+The excess D01 - (D00 + D11)/2 of a segment is, in expectation, the squared distance of the two verifiers' answers: 0
+only where they are distributed alike. It takes repeats of both; without them the floor is unknown.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spectrace.stats.bootstrap import TaskBootstrap, ratio
+from spectrace.stats.estimates import Clusters, Estimate, clustered
+
+FLOOR_UNKNOWN = "none: floor unknown, it needs at least 2 repeats of both verifiers"
+NO_REPEATS = "none: the verifier was not asked twice about anything that it rejects"
+_REPEATS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A segment that both verifiers were asked about, each perhaps several times: what each answer was, in order."""
+
+    task: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it says what each verifier's own noise is."""
+        return min(len(self.first), len(self.second)) >= _REPEATS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """D01, D00, D11 and the excess, over the segments that have repeats of both."""
+
+    between: Estimate
+    first: Estimate
+    second: Estimate
+    excess: Estimate
+
+
+def noise(segments: Iterable[Repeated], bootstrap: TaskBootstrap) -> Noise:
+    """Estimate the disagreement between two verifiers, that of each with itself, and the excess."""
+    found = [
+        (one.task, apart(one.first, one.second), among(one.first), among(one.second)) for one in segments if one.repeats
+    ]
+    if not found:
+        unknown = Estimate(value=None, n=0, clusters=0, method=FLOOR_UNKNOWN)
+        return Noise(between=unknown, first=unknown, second=unknown, excess=unknown)
+
+    def estimate(values: Iterable[tuple[str, float]]) -> Estimate:
+        return bootstrap.estimate(_mean, clustered(values))
+
+    return Noise(
+        between=estimate((task, d01) for task, d01, _, _ in found),
+        first=estimate((task, d00) for task, _, d00, _ in found),
+        second=estimate((task, d11) for task, _, _, d11 in found),
+        excess=estimate((task, d01 - (d00 + d11) / 2) for task, d01, d00, d11 in found),
+    )
+
+
+def among(answers: Sequence[str]) -> float:
+    """Return the share of the pairs of one verifier's answers that differ."""
+    n = len(answers)
+    return 1 - sum(count * (count - 1) for count in Counter(answers).values()) / (n * (n - 1))
+
+
+def apart(first: Sequence[str], second: Sequence[str]) -> float:
+    """Return the share of the pairs of both verifiers' answers that differ."""
+    others = Counter(second)
+    return 1 - sum(count * others[answer] for answer, count in Counter(first).items()) / (len(first) * len(second))
+
+
+def repeat_rate(
+    segments: Iterable[tuple[str, Sequence[str]]], bootstrap: TaskBootstrap, answer: str = "reject"
+) -> Estimate:
+    """Estimate P(a verifier gives `answer` | it gave it before) from pairs of its repeats, by (task, answers)."""
+    repeated = [
+        (task, len(answers), list(answers).count(answer)) for task, answers in segments if len(answers) >= _REPEATS
+    ]
+    given: Clusters = clustered((task, count * (n - 1)) for task, n, count in repeated if count)
+    again: Clusters = clustered((task, count * (count - 1)) for task, _, count in repeated if count)
+    if not given:
+        return Estimate(value=None, n=0, clusters=0, method=NO_REPEATS)
+    found = bootstrap.estimate(ratio, again, given)
+    segments_counted = sum(cluster.n for cluster in given.values())
+    return Estimate(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        n=segments_counted,
+        clusters=found.clusters,
+        method=found.method,
+    )
+
+
+def _mean(means: Sequence[float]) -> float:
+    return means[0]

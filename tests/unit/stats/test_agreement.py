@@ -1,0 +1,212 @@
+"""Tables by hand; the coverage of the intervals where the truth is known is in the slow part."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spectrace.stats.agreement import (
+    NONE_COMPARED,
+    NONE_REJECTED,
+    ONE_ANSWER,
+    ac1,
+    ac1_of,
+    agreement,
+    bounds,
+    categories,
+    kappa,
+    kappa_of,
+    left_out,
+    per_step,
+    rejected_again,
+    same_step,
+    signed_difference,
+)
+from spectrace.stats.bootstrap import TaskBootstrap
+from spectrace.stats.estimates import TOO_FEW
+from spectrace.stats.judgements import Judgement
+from spectrace.stats.proportions import KORN_GRAUBARD
+from tests.judged import ACCEPT, TOO_LONG, UNUSABLE, drawn, reject, review, table
+
+FEW = TaskBootstrap(200)
+SETTINGS = settings(max_examples=40, deadline=None)
+JUDGEMENTS = st.sampled_from([ACCEPT, reject(0), reject(1), reject(2), UNUSABLE, TOO_LONG])
+REVIEWS = st.lists(st.builds(review, JUDGEMENTS, JUDGEMENTS, st.sampled_from("abcdefghijkl")), max_size=40)
+
+
+def test_the_share_that_agrees_has_its_interval_over_tasks():
+    found = agreement(table(20, 5, 10, 15))
+
+    assert (found.value, found.n, found.clusters, found.method) == (0.7, 50, 50, KORN_GRAUBARD)
+    assert found.low < 0.7 < found.high
+
+
+def test_kappa_of_a_textbook_table():
+    """Of 50, both yes 20, one alone 5 and 10, both no 15: 0.7 observed, 0.5 by chance."""
+    assert kappa(table(20, 5, 10, 15), FEW).value == pytest.approx(0.4)
+
+
+def test_ac1_stands_where_kappa_falls_to_nothing():
+    """Nearly all accepted: 118 both, 5 and 2 by one, none by both."""
+    skewed = table(118, 5, 2, 0)
+
+    assert kappa(skewed, FEW).value == pytest.approx(-0.0234, abs=1e-4)
+    assert ac1(skewed, FEW).value == pytest.approx(0.9408, abs=1e-4)
+
+
+def test_where_both_always_accept_chance_explains_everything():
+    found = kappa(table(12, 0, 0, 0), FEW)
+
+    assert (found.value, found.method) == (None, ONE_ANSWER)
+    assert ac1(table(12, 0, 0, 0), FEW).value == 1
+
+
+def test_what_one_of_them_left_open_is_counted_either_way():
+    reviews = [*table(6, 1, 0, 1), review(ACCEPT, UNUSABLE), review(TOO_LONG, reject()), review(None, ACCEPT)]
+    found = bounds(reviews)
+
+    assert (found.value, found.low, found.high, found.n) == (None, 0.7, 0.9, 10)
+    assert found.method == "bounds: 2 of 10 counted as no, as yes"
+
+
+def test_what_is_left_out_is_counted_by_its_reason():
+    reviews = [
+        review(ACCEPT, ACCEPT),
+        review(ACCEPT, UNUSABLE),
+        review(ACCEPT, TOO_LONG),
+        review(UNUSABLE, UNUSABLE),
+        review(UNUSABLE, TOO_LONG),
+        review(Judgement("context_redacted"), ACCEPT),
+        review(None, UNUSABLE),
+    ]
+
+    assert left_out(reviews) == {"unusable": 3, "too_long": 1, "context_redacted": 1}
+
+
+def test_the_first_wrong_step_counts_only_where_both_reject():
+    found = same_step([review(reject(0), reject(0)), review(reject(0), reject(2)), review(ACCEPT, reject(1))])
+
+    assert (found.value, found.n, found.clusters, found.method) == (0.5, 2, 1, TOO_FEW)
+
+
+def test_steps_after_a_first_wrong_one_were_not_judged():
+    """Three steps each: both judge 1 and disagree on it; all 3 agree; 3 judged, the last in dispute; 2, both agree."""
+    found = per_step(
+        [
+            review(reject(0), ACCEPT),
+            review(ACCEPT, ACCEPT),
+            review(ACCEPT, reject(2)),
+            review(reject(1), reject(1)),
+        ]
+    )
+
+    assert (found.n, found.value) == (9, pytest.approx(7 / 9))
+
+
+def test_a_verifier_that_accepts_more_has_a_difference_above_0():
+    found = signed_difference([review(reject(1), ACCEPT), review(ACCEPT, reject(2)), review(ACCEPT, ACCEPT)], FEW)
+
+    assert found.value == pytest.approx((2 / 3 - 1 / 3) / 3)
+
+
+def test_categories_are_crossed_where_both_reject():
+    found = categories(
+        [
+            review(reject(category="unsafe"), reject(category="premature")),
+            review(reject(category=None), reject(category="unsafe")),
+            review(reject(), ACCEPT),
+        ]
+    )
+
+    assert found == {("unsafe", "premature"): 1, ("none", "unsafe"): 1}
+
+
+def test_rejections_alone_say_how_often_they_are_rejected_again():
+    found = rejected_again(
+        [review(reject(), reject(2)), review(reject(), ACCEPT), review(reject(), UNUSABLE), review(ACCEPT, ACCEPT)]
+    )
+
+    assert (found.value, found.n) == (0.5, 2)
+
+
+@pytest.mark.parametrize("reviews", [[], [review(ACCEPT, UNUSABLE)], [review(None, ACCEPT)]])
+def test_without_a_review_that_both_judged_there_is_no_value_and_a_reason(reviews):
+    found = [agreement(reviews), kappa(reviews, FEW), ac1(reviews, FEW), per_step(reviews)]
+    found.append(signed_difference(reviews, FEW))
+
+    assert {(one.value, one.clusters, one.method) for one in found} == {(None, 0, NONE_COMPARED)}
+    assert same_step(reviews).method == NONE_REJECTED
+
+
+@SETTINGS
+@given(REVIEWS)
+def test_a_verifier_agrees_with_itself(reviews):
+    itself = [review(one.recorded, one.recorded, one.task) for one in reviews]
+    found = [agreement(itself), ac1(itself, FEW), kappa(itself, FEW), same_step(itself), per_step(itself)]
+
+    assert {one.value if one.value is None else round(one.value, 9) for one in found} <= {1, None}
+    assert signed_difference(itself, FEW).value in {0, None}
+
+
+@SETTINGS
+@given(REVIEWS)
+def test_the_bounds_hold_the_share_and_the_left_out_add_up(reviews):
+    share, ends = agreement(reviews), bounds(reviews)
+
+    assert share.n + sum(left_out(reviews).values()) == len(reviews)
+    assert share.value is None or ends.low <= share.value <= ends.high
+
+
+@given(*[st.integers(0, 50)] * 4)
+def test_kappa_and_ac1_lie_between_minus_1_and_1_and_know_no_order(both, first, second, neither):
+    n = both + first + second + neither or 1
+    shares = (both / n, (both + first) / n, (both + second) / n)
+    turned = (shares[0], shares[2], shares[1])
+
+    for statistic in (kappa_of, ac1_of):
+        value = statistic(shares)
+        assert value is None or -1 - 1e-9 <= value <= 1 + 1e-9
+        assert statistic(turned) == pytest.approx(value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_intervals_over_tasks_cover_what_they_say_and_those_over_episodes_do_not(seed):
+    """The true agreement is 0.75: 200 tasks whose agreement differs, 3 episodes of 5 reviews each; 1,000 draws."""
+    sims, some = 1000, 300
+    by_task = by_episode = 0
+    for number in range(sims):
+        reviews = drawn(seed * sims + number, 200)
+        by_task += bool(agreement(reviews).covers(0.75))
+        if number < some:
+            episodes = [review(one.recorded, one.new, one.episode) for one in reviews]
+            by_episode += bool(agreement(episodes).covers(0.75))
+
+    assert 0.93 <= by_task / sims <= 0.97
+    assert by_episode / some < 0.90
+
+
+@pytest.mark.slow
+def test_the_interval_of_kappa_covers_what_it_says():
+    """Half are accepted and the agreement is 0.75: kappa and AC1 are 0.5."""
+    sims, draws = 300, TaskBootstrap(400)
+    found = [drawn(number, 60, reviews=3) for number in range(sims)]
+
+    for statistic in (kappa, ac1):
+        assert 0.92 <= sum(bool(statistic(one, draws).covers(0.5)) for one in found) / sims <= 0.98
+
+
+@pytest.mark.slow
+def test_the_interval_of_the_signed_difference_covers_0_for_equal_verifiers():
+    sims, draws = 300, TaskBootstrap(400)
+    turn = random.Random(7)  # noqa: S311 - a simulation
+    covered = 0
+    for number in range(sims):
+        judged = [
+            review(*((one.recorded, one.new) if turn.random() < 0.5 else (one.new, one.recorded)), one.task)
+            for one in drawn(number, 60, reviews=3)
+        ]
+        covered += bool(signed_difference(judged, draws).covers(0))
+
+    assert 0.92 <= covered / sims <= 0.98
