@@ -83,4 +83,6 @@ def differs(recorded: Verdict | None, new: Verdict) -> bool:
     """Whether the episode would have gone on differently, or nobody knows: what follows is counterfactual."""
     if recorded is None or "unusable" in {recorded.status, new.status}:
         return True
+    if not recorded.accepts_all and not new.accepts_all and recorded.replacement is None and new.replacement is None:
+        return True  # each would ask its own model for the action: nobody knows
     return (recorded.accepted, recorded.replacement) != (new.accepted, new.replacement)

@@ -7,6 +7,7 @@ from spectrace.core.types import Call, Verdict
 from tests.episodes import CANCEL, DONE, FIND, READ, recorded_events
 
 REJECT = Verdict(2, 1, category="other", reason="no")
+REPAIRED = Verdict(2, 1, category="other", reason="no", replacement=FIND)
 ACCEPT = Verdict(2, 2)
 UNUSABLE = Verdict(2, 0, status="unusable")
 
@@ -50,3 +51,5 @@ def test_what_follows_is_counterfactual_where_length_or_action_differ_or_nobody_
     assert differs(REJECT, Verdict(2, 0, category="other", reason="x"))
     assert differs(REJECT, Verdict(2, 1, category="other", reason="no", replacement=Call("a", "{}")))
     assert differs(ACCEPT, UNUSABLE)
+    assert differs(REJECT, REJECT), "each would ask its own model what to do instead"
+    assert not differs(REPAIRED, REPAIRED)
