@@ -1,21 +1,30 @@
-"""`spectrace replay`: run recorded episodes again, from the record or on a fresh environment, and compare."""
+"""`spectrace replay`: run recorded episodes again, from the record or on a fresh environment, and compare.
 
-from collections.abc import Sequence
+With `--check` nothing is run: `replay_check` says what has changed since.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.queries import Reader
-from spectrace.cli import console, document
+from spectrace.cli import console, document, replay_check
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import chosen, episodes_argument
-from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, open_prompts
+from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, open_prompts, protocol
 from spectrace.core.events import EpisodeStarted, Event
+from spectrace.core.options import types_of
 from spectrace.core.prompts import Prompts
-from spectrace.errors import EpisodeNotFound, StoreError, UsageError
+from spectrace.errors import EpisodeNotFound, StoreError, Untestable, UsageError
+from spectrace.runs.divergence import Difference
+from spectrace.runs.preflight import Checked
+from spectrace.runs.protocols import PROTOCOLS
 from spectrace.runs.replay import ReplayResult, replay_episode
+from spectrace.settings import meant
 
 _UNTESTABLE = 125
 RECORDED, LIVE = "recorded", "live"
@@ -41,7 +50,7 @@ _COLUMNS = (
 @click.option(
     "--env",
     metavar="ENV",
-    help="The environment for --tools live. [default: ours of the recorded name; never a recorded module]",
+    help="The environment for --tools live and --check. [default: ours of the recorded name; never a recorded module]",
 )
 @click.option(
     "--prompts",
@@ -50,6 +59,15 @@ _COLUMNS = (
     metavar="recorded|current|FILE",
     help="The prompts to render the questions with.",
 )
+@click.option(
+    "-o",
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the protocol, e.g. k=2, in place of the recorded one.",
+)
+@click.option("--check", is_flag=True, help="Run nothing: say what has changed since the recording.")
 @filter_options(without=("env",))
 @db_option
 @json_option
@@ -60,16 +78,21 @@ def command(
     tools: str,
     env: str | None,
     prompts: str,
+    options: Sequence[str],
     db: str | None,
     *,
+    check: bool,
     filters: Filters,
     every: bool,
     as_json: bool,
 ) -> None:
     """Replay episodes and say whether they come out the same, or where they diverge."""
-    if env is not None and tools != LIVE:
-        raise UsageError("--env is for --tools live: a replay from the record reaches no environment.")
+    if check and tools == LIVE:
+        raise UsageError("--check runs nothing, and --tools live runs every action: give one of them.")
+    if env is not None and tools != LIVE and not check:
+        raise UsageError("--env is for --tools live and --check: a replay from the record reaches no environment.")
     rendered = open_prompts(prompts)
+    _require_known(options)
     with reading(db) as reader, console.progress() as progress:
         names = chosen(reader, episodes, every, filters)
 
@@ -77,36 +100,98 @@ def command(
             results = []
             for number, name in enumerate(names, 1):
                 progress.show("replay", f"{number} of {len(names)}  ", (name, "name"))
-                results.append(await replayed(reader, name, prompts=rendered, live=tools == LIVE, env=env))
+                results.append(
+                    await replayed(reader, name, prompts=rendered, options=options, live=tools == LIVE, env=env)
+                )
             return results
 
-        results = run_loop(go())
+        async def look() -> list[replay_check.CheckedEpisode]:
+            return [await checked(reader, name, prompts=rendered, options=options, env=env) for name in names]
+
+        if check:
+            looked = run_loop(look())
+            found = {one.checked.result for one in looked}
+        else:
+            results = run_loop(go())
+            found = {one.result for one in results}
     if as_json:
-        document.write("replay", [item(one) for one in results])
+        document.write("replay", map(replay_check.item, looked) if check else map(item, results))
+    elif check:
+        replay_check.show(looked)
     else:
         show(results)
-    found = {one.result for one in results}
     ctx.exit(1 if "diverged" in found else _UNTESTABLE if "untestable" in found else 0)
 
 
 async def replayed(
-    reader: Reader, episode: str, *, prompts: Prompts | None = None, live: bool = False, env: str | None = None
+    reader: Reader,
+    episode: str,
+    *,
+    prompts: Prompts | None = None,
+    options: Sequence[str] = (),
+    live: bool = False,
+    env: str | None = None,
 ) -> ReplayResult:
     """Replay one episode; what its record holds gives a result, never an exception."""
     try:
-        events = reader.events(episode)
-        started = events[0].body
-        parent = _parent(reader, started)
+        events, parent = _read(reader, episode)
     except EpisodeNotFound:
         raise
     except StoreError as error:  # the record itself cannot be read
         return _cannot(episode, reader.store.row(episode).events, str(error))
+    started = events[0].body
     environment = None
     if live and isinstance(started, EpisodeStarted):
         environment = open_environment(env) if env is not None else builtin_environment(started.environment.name)
         if environment is None:
             return _cannot(episode, len(events), _unnamed(started.environment.name))
-    return await replay_episode(events, prompts=prompts, environment=environment, parent=parent)
+    try:
+        instead = _options(started, options)
+    except Untestable as error:
+        return _cannot(episode, len(events), str(error))
+    return await replay_episode(events, prompts=prompts, options=instead, environment=environment, parent=parent)
+
+
+async def checked(
+    reader: Reader, episode: str, *, prompts: Prompts | None, options: Sequence[str], env: str | None
+) -> replay_check.CheckedEpisode:
+    """Look at one episode without running anything; what its record holds gives a result, never an exception."""
+    try:
+        events, parent = _read(reader, episode)
+        instead = _options(events[0].body, options)
+    except EpisodeNotFound:
+        raise
+    except (StoreError, Untestable) as error:
+        return replay_check.CheckedEpisode(episode, Checked("untestable", (), str(error)))
+    found = await replay_check.look(events, env=env, prompts=prompts, options=instead, parent=parent)
+    return replay_check.CheckedEpisode(episode, found)
+
+
+def _read(reader: Reader, episode: str) -> tuple[list[Event], list[Event] | None]:
+    events = reader.events(episode)
+    return events, _parent(reader, events[0].body)
+
+
+def _require_known(options: Sequence[str]) -> None:
+    """Raise UsageError for an option that no protocol has."""
+    known = sorted({name for one in PROTOCOLS.values() for name in types_of(one)})
+    for text in options:
+        key, equals, _ = text.partition("=")
+        if not equals or key not in known:
+            raise UsageError(f"-o takes KEY=VALUE with an option's name, found {text!r}{meant(key, known)}.")
+
+
+def _options(started: object, options: Sequence[str]) -> Mapping[str, object]:
+    """Return the options that are given, as the episode's protocol reads them."""
+    if not options or not isinstance(started, EpisodeStarted):
+        return {}
+    if started.protocol not in PROTOCOLS:
+        raise Untestable(f"its protocol {started.protocol!r} has no options here")
+    try:
+        read = protocol(started.protocol, options)
+    except UsageError as error:
+        raise Untestable(str(error)) from None
+    return {key: getattr(read, key) for key in (text.partition("=")[0] for text in options)}
 
 
 def _parent(reader: Reader, started: object) -> list[Event] | None:
@@ -131,7 +216,7 @@ def _cannot(episode: str, events: int, reason: str) -> ReplayResult:
 
 
 def show(results: Sequence[ReplayResult]) -> None:
-    """Write the results as a table, and of each divergence both sides."""
+    """Write the results as a table, of each divergence both sides, and of several episodes a summary."""
     rows: list[list[console.Cell]] = [
         [
             (one.episode, "name"),
@@ -144,25 +229,56 @@ def show(results: Sequence[ReplayResult]) -> None:
     ]
     console.table(_COLUMNS, rows, "No episode passes.")
     for one in results:
-        first = one.first_difference
-        if first is not None and first.field:
-            console.line()
-            console.line((f"{one.episode}:{first.seq}", "name"), "  ", (first.field, "strong"))
-            console.line(("recorded  ", "dim"), (first.recorded, "good"), indent=2)
-            console.line(("now       ", "dim"), (first.found, "bad"), indent=2)
+        if one.first_difference is not None and one.first_difference.recorded:
+            _report(one, one.first_difference)
+    if len(results) > 1:
+        console.line()
+        console.line((summary(results), "strong"))
+
+
+def _report(one: ReplayResult, first: Difference) -> None:
+    """Write where an episode left its record, both sides, and what comes nearest."""
+    console.line()
+    same = f"  same up to {one.compared} of {one.total} events"
+    console.line(
+        (f"{one.episode}:{first.seq}", "name"), "  ", (first.field or "another event", "strong"), (same, "dim")
+    )
+    console.line(("recorded  ", "dim"), (first.recorded, "good"), indent=2)
+    console.line(("now       ", "dim"), (first.found, "bad"), indent=2)
+    console.line(("cause     ", "dim"), first.cause, indent=2, hang=10)
+    for near in first.nearest:
+        differs = f"differs in {', '.join(near.differs)}" if near.differs else "is equal"
+        console.line(("nearest   ", "dim"), (f"{one.episode}:{near.seq}", "name"), f"  {near.name} {differs}", indent=2)
+
+
+def summary(results: Sequence[ReplayResult]) -> str:
+    """Return the totals of several replays in one line."""
+    count = Counter(one.result for one in results)
+    said = ", ".join(f"{count[name]} {name}" for name in ("same", "diverged", "untestable") if count[name])
+    compared, total = sum(one.compared for one in results), sum(one.total for one in results)
+    observations = sum(one.observations for one in results)
+    return f"{len(results)} episodes: {said}. {compared} of {total} events are the same, {observations} observations."
 
 
 def item(one: ReplayResult) -> dict[str, object]:
     """Return the JSON item of a result."""
-    first = one.first_difference
     return {
         "episode": one.episode,
         "result": one.result,
         "compared": one.compared,
         "total": one.total,
         "observations": one.observations,
-        "first_difference": None
-        if first is None
-        else {"seq": first.seq, "field": first.field, "recorded": first.recorded, "found": first.found},
+        "first_difference": None if one.first_difference is None else _difference(one.first_difference),
         "detail": one.detail,
+    }
+
+
+def _difference(first: Difference) -> dict[str, object]:
+    return {
+        "seq": first.seq,
+        "field": first.field,
+        "recorded": first.recorded,
+        "found": first.found,
+        "cause": first.cause,
+        "nearest": [{"seq": near.seq, "name": near.name, "differs": list(near.differs)} for near in first.nearest],
     }

@@ -78,7 +78,10 @@ def refuse(started: EpisodeStarted, environment: Environment) -> None:
     """Raise Untestable, before anything runs, for an environment that cannot give the same answers again."""
     if started.origin is not None and started.origin.unfit is not None:
         raise Untestable(f"task does not fit: {started.origin.unfit}")
-    facts = _prepared(started, environment)
+    try:
+        facts = environment.prepare(started.task)
+    except EnvironmentFailed as error:
+        raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
     if facts.name != started.environment.name:
         raise Untestable(f"it was recorded on {started.environment.name}, the environment given is {facts.name}")
     if facts.restore == "none":
@@ -102,11 +105,12 @@ def check(  # noqa: PLR0913 - all that a replay is given
     prompts: Prompts | None = None,
     options: Mapping[str, object] | None = None,
     parent: Sequence[Event] | None = None,
+    uncompared: str = "name it with --env",
 ) -> Checked:
     """Say what a replay of the episode would meet, having run nothing.
 
     `environment` is compared with the recorded one; `prepare` allows to load the task there, which may run code of its
-    author's.
+    author's. Without one, `uncompared` says why.
     """
     if (reason := unreadable(events)) is not None:
         return Checked("untestable", (), reason)
@@ -120,7 +124,9 @@ def check(  # noqa: PLR0913 - all that a replay is given
     except Untestable as error:
         return Checked("untestable", (), str(error))
     changed = [one for one in found if one.changed]
-    return Checked("diverged" if changed else "same", tuple(found), _detail(found, environment))
+    return Checked(
+        "diverged" if changed else "same", tuple(found), _detail(found, None if environment is not None else uncompared)
+    )
 
 
 def _require(
@@ -139,12 +145,12 @@ def _require(
     setup_of(started)
 
 
-def _detail(found: Sequence[Finding], environment: Environment | None) -> str:
+def _detail(found: Sequence[Finding], uncompared: str | None) -> str:
     changed = sum(one.changed for one in found)
     said = "nothing has changed" if not changed else f"{changed} {'change' if changed == 1 else 'changes'}"
     notes = len(found) - changed
     said += f"; {notes} {'note' if notes == 1 else 'notes'}" if notes else ""
-    return said if environment is not None else f"{said}; its environment was not compared: name it with --env"
+    return said if uncompared is None else f"{said}; its environment was not compared: {uncompared}"
 
 
 def _notes(started: EpisodeStarted) -> Iterator[Finding]:
@@ -176,12 +182,17 @@ def _prompts_changed(started: EpisodeStarted, prompts: Prompts) -> Iterator[Find
 
 
 def _environment(started: EpisodeStarted, environment: Environment, *, prepare: bool) -> Iterator[Finding]:
-    if prepare:
-        yield from _facts(started.environment, _prepared(started, environment))
-    if started.protocol != IMPORTED:
-        yield from tool_findings(started.tools, environment.tools())
-        said = environment.instructions(started.task)
-        yield from (Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions"))
+    try:
+        if prepare:
+            yield from _facts(started.environment, environment.prepare(started.task))
+        if started.protocol != IMPORTED:
+            yield from tool_findings(started.tools, environment.tools())
+            said = environment.instructions(started.task)
+            yield from (
+                Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions")
+            )
+    except EnvironmentFailed as error:  # the record needs it not, a new run would
+        yield Finding("environment", "/task/id", started.task.id, f"not to be had here: {error}")
 
 
 def _facts(recorded: EnvironmentFacts, here: EnvironmentFacts) -> Iterator[Finding]:
@@ -190,13 +201,6 @@ def _facts(recorded: EnvironmentFacts, here: EnvironmentFacts) -> Iterator[Findi
         if known:
             notable = path in {"/environment/version", "/environment/package"}
             yield Finding("environment", path, was, now, changed=not notable)
-
-
-def _prepared(started: EpisodeStarted, environment: Environment) -> EnvironmentFacts:
-    try:
-        return environment.prepare(started.task)
-    except EnvironmentFailed as error:
-        raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
 
 
 def tool_findings(recorded: Sequence[ToolSpec], here: Sequence[ToolSpec]) -> Iterator[Finding]:

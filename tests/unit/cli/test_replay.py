@@ -37,6 +37,43 @@ def test_other_prompts_diverge_at_the_first_review_and_both_sides_are_shown(line
     assert (item["result"], item["first_difference"]["seq"]) == ("diverged", 8)
     assert shown.exit_code == 1
     assert [words for words in (f"{episode}:8", "  recorded  ", "  now       ") if words not in shown.stdout] == []
+    assert "  same up to 7 of 45 events" in shown.stdout
+
+
+def test_a_difference_is_an_object_with_both_sides_its_cause_and_what_comes_nearest(line, episode, other_prompts):
+    (item,) = line.items("replay", episode, "--prompts", other_prompts, code=1)
+    first = item["first_difference"]
+
+    assert set(first) == {"seq", "field", "recorded", "found", "cause", "nearest"}
+    assert first["field"].startswith("/messages/")
+    assert first["cause"].startswith("Changed for this replay: /prompts/review (recorded ")
+    assert {tuple(near) for near in first["nearest"]} == {("seq", "name", "differs")}
+
+
+def test_another_option_diverges_and_is_named(line, episode):
+    (item,) = line.items("replay", episode, "-o", "unreviewed=revisable", "-o", "k=1", code=1)
+
+    assert "/options/k (recorded 6, now 1)" in item["first_difference"]["cause"]
+
+
+@pytest.mark.parametrize("given", ["k", "kk=2"])
+def test_an_option_that_no_protocol_has_is_refused(line, episode, given):
+    assert line("replay", episode, "-o", given).exit_code == 2
+
+
+def test_an_option_that_its_protocol_has_not_cannot_be_tested(line, episode):
+    (item,) = line.items("replay", episode, "-o", "guesses=2", code=125)
+
+    assert "has no option 'guesses'" in item["detail"]
+
+
+def test_several_episodes_have_a_line_of_totals(line, episode):
+    store = open_store("spectrace.db")
+    recorded(store)
+    store.close()
+    shown = line("replay", "--all")
+
+    assert "2 episodes: 2 same. 90 of 90 events are the same, 8 observations." in shown.stdout
 
 
 def test_the_shipped_prompts_can_be_asked_for(line, episode):
@@ -90,8 +127,9 @@ def test_an_environment_of_another_name_cannot_test_it(line, foreign):
     assert "recorded on trap:env" in item["detail"]
 
 
-def test_an_environment_is_for_live_tools_only(line, episode):
+def test_an_environment_is_for_live_tools_and_the_check_only(line, episode):
     assert line("replay", episode, "--env", "shop").exit_code == 2
+    assert line("replay", episode, "--check", "--tools", "live").exit_code == 2
 
 
 def test_a_record_that_cannot_be_read_is_untestable(line, episode):
