@@ -191,7 +191,9 @@ class Playbook:
             calls = tuple(ToolCall(f"p{n}", action.tool, action.arguments) for n, action in enumerate(said))
             message = Message("assistant", "", calls)
         self.seq += 2
-        self._advance(Asked(Completion(message, usage=Usage(input=None if tokens is None else 0, output=tokens)), self.seq))
+        self._advance(
+            Asked(Completion(message, usage=Usage(input=None if tokens is None else 0, output=tokens)), self.seq)
+        )
         return self
 
     def needs_user(self) -> "Playbook":

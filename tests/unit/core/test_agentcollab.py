@@ -126,7 +126,9 @@ def test_the_offset_moves_the_first_stretch():
 
 
 def test_an_offset_below_minus_one_is_refused():
-    with pytest.raises(UsageError, match="option offset must be a whole number of at least -1 and at most 2147483647, found -2"):
+    with pytest.raises(
+        UsageError, match="option offset must be a whole number of at least -1 and at most 2147483647, found -2"
+    ):
         AgentCollab(offset=-2)
 
 

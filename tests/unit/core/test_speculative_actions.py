@@ -263,5 +263,7 @@ def test_the_strong_models_final_answer_ends_the_episode_whatever_was_guessed():
 
 
 def test_fewer_than_one_guess_is_refused():
-    with pytest.raises(UsageError, match="option guesses must be a whole number of at least 1 and at most 2147483647, found 0"):
+    with pytest.raises(
+        UsageError, match="option guesses must be a whole number of at least 1 and at most 2147483647, found 0"
+    ):
         SpeculativeActions(guesses=0)
