@@ -13,6 +13,7 @@ from spectrace.core.facts import verdict_given
 from spectrace.core.fold import Episode
 from spectrace.core.reviewing import review
 from spectrace.core.roles import Desk, Ended
+from spectrace.core.sameness import same_action
 from spectrace.core.types import Effect, History, Message, Outcome, Step, Verdict
 
 
@@ -83,6 +84,9 @@ def differs(recorded: Verdict | None, new: Verdict) -> bool:
     """Whether the episode would have gone on differently, or nobody knows: what follows is counterfactual."""
     if recorded is None or "unusable" in {recorded.status, new.status}:
         return True
-    if not recorded.accepts_all and not new.accepts_all and recorded.replacement is None and new.replacement is None:
-        return True  # each would ask its own model for the action: nobody knows
-    return (recorded.accepted, recorded.replacement) != (new.accepted, new.replacement)
+    if recorded.accepted != new.accepted:
+        return True
+    one, other = recorded.replacement, new.replacement
+    if recorded.accepts_all or one is None or other is None:  # without a replacement a model would be asked for one
+        return not recorded.accepts_all
+    return not same_action(one, other)

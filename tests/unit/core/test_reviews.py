@@ -1,5 +1,7 @@
 """Recorded reviews, and those derived where nobody reviewed."""
 
+from dataclasses import replace
+
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.fold import fold
 from spectrace.core.reviews import agrees, differs, reviews_of
@@ -53,3 +55,9 @@ def test_what_follows_is_counterfactual_where_length_or_action_differ_or_nobody_
     assert differs(ACCEPT, UNUSABLE)
     assert differs(REJECT, REJECT), "each would ask its own model what to do instead"
     assert not differs(REPAIRED, REPAIRED)
+
+
+def test_the_same_action_written_otherwise_is_no_difference():
+    spaced = replace(REPAIRED, replacement=Call(FIND.tool, FIND.arguments.replace(":", " : ")))
+
+    assert not differs(REPAIRED, spaced)

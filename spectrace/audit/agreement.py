@@ -1,0 +1,130 @@
+"""The reviews of a re-verification as the statistics take them: with task, place, and what became of the held write.
+
+A pass that ended early leaves reviews without a new verdict: they are counted as too long or failed, never dropped.
+Counterpart of `stats.agreement` and `stats.survival`, which know no log.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from spectrace.audit.queries import Reader
+from spectrace.core.fold import Episode, FoldedSegment
+from spectrace.core.prompts import written
+from spectrace.core.reviews import Review as Recorded
+from spectrace.core.reviews import reviews_of
+from spectrace.core.sameness import same_action
+from spectrace.core.types import Action, Effect, Outcome, Verdict
+from spectrace.stats.judgements import Judgement, Kind, Review
+
+
+class Rechecked(Protocol):
+    """One review, judged again: `runs.reverify.Recheck`."""
+
+    @property
+    def episode(self) -> str:
+        """The episode that was judged again."""
+        ...
+
+    @property
+    def segment(self) -> int:
+        """Its segment."""
+        ...
+
+    @property
+    def new(self) -> Verdict:
+        """The new verdict."""
+        ...
+
+
+def judged_reviews(
+    reader: Reader,
+    rechecks: Iterable[Rechecked],
+    ended: Mapping[str, Outcome] | None = None,
+    *,
+    only_rejected: bool = False,
+) -> list[Review]:
+    """Return every review that was, or was to be, judged again.
+
+    `ended` says how the pass over an episode ended, where it may have ended early.
+    """
+    verdicts: dict[str, dict[int, Verdict]] = {name: {} for name in ended or {}}
+    for one in rechecks:
+        verdicts.setdefault(one.episode, {})[one.segment] = one.new
+    return [
+        review
+        for name, new in verdicts.items()
+        for review in _of_episode(reader.episode(name), new, (ended or {}).get(name), only_rejected=only_rejected)
+    ]
+
+
+def _of_episode(
+    episode: Episode, verdicts: Mapping[int, Verdict], ended: Outcome | None, *, only_rejected: bool
+) -> Iterator[Review]:
+    task = f"{episode.started.environment.name} {episode.started.task_digest}"
+    stopped = _stopped(ended)
+    for number, one in enumerate(reviews_of(episode), start=1):
+        if only_rejected and (one.recorded is None or one.recorded.decision != "reject"):
+            continue
+        repairs, new = _Repairs.of(episode, one), verdicts.get(one.segment)
+        if new is not None:
+            judged = repairs.judgement(new)
+        elif stopped is not None:
+            judged, stopped = Judgement(stopped), "failed"
+        else:
+            continue
+        yield Review(
+            task=task,
+            episode=episode.id,
+            number=number,
+            drafted=len(one.steps),
+            recorded=None if one.recorded is None else repairs.judgement(one.recorded),
+            new=judged,
+            writes=bool(one.steps) and one.steps[-1].effect is Effect.WRITE and one.steps[-1].observation is None,
+        )
+
+
+def _stopped(ended: Outcome | None) -> Kind | None:
+    """Return what stands for the verdict that ended a pass early; those after it were never asked for: failed."""
+    if ended is None or ended.status == "completed":
+        return None
+    return "too_long" if (ended.status, ended.reason) == ("truncated", "context_reviewer") else "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Repairs:
+    """Which action a rejection of one segment leads to, as far as the record knows."""
+
+    fused: bool
+    recorded: Action | None
+    """The recorded verdict's replacement."""
+    refused: bool
+    """Whether the environment, or the tool's schema, had an objection to it."""
+
+    @classmethod
+    def of(cls, episode: Episode, review: Recorded) -> "_Repairs":
+        fused = json.loads(episode.started.options).get("fused", True) is not False
+        repair = next((one.repair for one in episode.segments if _gave(one, review)), None)
+        replacement = None if review.recorded is None else review.recorded.replacement
+        return cls(fused, replacement, repair is not None and repair.fused_unusable is not None)
+
+    def judgement(self, verdict: Verdict) -> Judgement:
+        match verdict.decision:
+            case "accept":
+                return Judgement("accept", verdict.accepted)
+            case "reject":
+                return Judgement("reject", verdict.accepted, verdict.category, self._action(verdict.replacement))
+            case _:
+                return Judgement("unusable")
+
+    def _action(self, replacement: Action | None) -> str | None:
+        if replacement is None or not self.fused:
+            return None
+        if self.recorded is not None and same_action(self.recorded, replacement):
+            return None if self.refused else written(self.recorded)
+        return written(replacement)
+
+
+def _gave(segment: FoldedSegment, review: Recorded) -> bool:
+    return segment.verdict_seq is not None and segment.verdict_seq == review.verdict_seq
