@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "rejections": "rejections",
         "cost": "cost",
         "replay": "replay",
+        "fork": "fork",
         "recover": "recover",
         "reverify": "reverify",
         "runs": "runs",

@@ -43,6 +43,8 @@ def _opening(episode: Episode) -> None:
     line((episode.id, "name"), f"  {started.environment.name}, task {started.task.id}, {started.protocol}")
     line(("The request", "strong"))
     block(shortened(_request(episode), _LONG), indent=2)
+    if started.parent is not None and started.parent.kind == "fork":
+        line("It left the record of ", (f"{started.parent.episode}:{started.parent.seq}", "name"), " after that event.")
     if started.parent is not None and started.parent.kind == "reverify":
         parent = started.parent.episode
         line(

@@ -55,10 +55,11 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A model's answer with the event number of its request."""
+    """A model's answer with the event number of its request. `by`: person:NAME, where a person edited the answer."""
 
     completion: Completion
     seq: int
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from spectrace.core.types import Observation, Outcome, Step, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A verdict that leaves something to repair: its event number and the step that it rejects."""
+    """A verdict that leaves something to repair: its event number, the step that it rejects, the call that gave it."""
 
     verdict: Verdict
     given: int
     step: Step
+    review: int | None
 
 
 def repair(options: SpecAgentOptions, desk: Desk, ledger: Ledger, index: int, rejection: Rejection) -> Protocol[None]:
@@ -35,7 +36,8 @@ def repair(options: SpecAgentOptions, desk: Desk, ledger: Ledger, index: int, re
     desk.meter.steps += 1
     made = yield from tell(facts.fused_repair(index, rejection.given, replacement))
     effect = desk.setup.effect(replacement)
-    yield from ledger.execute_and_commit(replacement, effect, f"repair:{made}", f"s{index}.r1")
+    authority = desk.authority(rejection.review, f"repair:{made}")
+    yield from ledger.execute_and_commit(replacement, effect, authority, f"s{index}.r1")
 
 
 def corrective(  # noqa: PLR0913 - the rejection and where it stands

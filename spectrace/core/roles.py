@@ -96,12 +96,18 @@ class Desk:
     budget: Budget
     meter: Meter = field(default_factory=Meter)
     manner: Manner = Manner()
+    edited: dict[int, str] = field(default_factory=dict)
+    """Model calls whose answer a person edited -> person:NAME."""
 
     def check_budget(self) -> None:
         """Raise Ended(truncated) when a limit is reached."""
         limit = self.budget.spent(self.meter, self.setup.revision)
         if limit is not None:
             raise Ended(Outcome("truncated", limit))
+
+    def authority(self, review: int | None, own: str) -> str:
+        """Return what a decision of that review is done on: its own event, or the person who edited the verdict."""
+        return own if review is None else self.edited.get(review, own)
 
     def template(self, role: Role) -> str:
         """Return the strong model's system prompt in a role: one for all, or (prompts=separate) one each."""
@@ -234,6 +240,8 @@ def ask(desk: Desk, question: Question) -> Protocol[Asked]:
     except CommandFailed as failure:
         raise Ended(_model_outcome(model.role, failure)) from failure
     desk.meter.count(model.role, asked.completion.usage)
+    if asked.by is not None:
+        desk.edited[asked.seq] = asked.by
     return asked
 
 

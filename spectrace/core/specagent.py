@@ -69,13 +69,14 @@ def _episode(options: SpecAgent, desk: Desk) -> Protocol[Outcome]:
         unreviewed, still_open = 0, ()
         yield from _settle(ledger, reached, verdict.accepted, _discarding(verdict.status))
         if not verdict.accepts_all:
-            rejection = Rejection(verdict, given, _steps(reached)[verdict.accepted])
+            rejection = Rejection(verdict, given, _steps(reached)[verdict.accepted], asked)
             if options.feedback == "reason" and verdict.reason is not None:
                 ledger.note(verdict.reason)
             yield from repair(options, desk, ledger, index, rejection)
         elif segment.reason == "held":
             held = segment.steps[-1]
-            yield from ledger.execute_and_commit(held.action, held.effect, f"verdict:{given}", held.position)
+            authority = desk.authority(asked, f"verdict:{given}")
+            yield from ledger.execute_and_commit(held.action, held.effect, authority, held.position)
         elif segment.reason == "unusable_draft":
             yield from corrective(desk, ledger, index, given)
     raise AssertionError  # count() has no end

@@ -12,6 +12,9 @@ from spectrace.core.facts import effect_observed
 from spectrace.core.roles import Desk, Ended
 from spectrace.core.types import Action, Effect, Finish, History, Observation, Outcome, Step
 
+_JUDGED = ("verdict:", "person:")
+"""On whose word an action is executed that was held until then."""
+
 
 @dataclass(slots=True)
 class Ledger:
@@ -55,7 +58,7 @@ class Ledger:
             if failure.what == "act" and effect is Effect.READ:
                 return Step(position, action, effect, Observation(f"no answer: {failure.error}", error=True)), None
             raise Ended(_not_answered(failure)) from failure
-        moved = authority.startswith("verdict:") and None not in {held_at, acted.before} and held_at != acted.before
+        moved = authority.startswith(_JUDGED) and None not in {held_at, acted.before} and held_at != acted.before
         if moved:
             yield from tell(
                 StateMoved(position=position, fingerprint_held=held_at or "", fingerprint_executed=acted.before or "")

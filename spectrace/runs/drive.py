@@ -53,6 +53,9 @@ from spectrace.runs.sources import Source
 
 T = TypeVar("T")
 
+EDITED = "edited"
+"""The source of an answer that a person gave in a model's place: its model is `person:NAME`."""
+
 
 class LogEnds(Exception):
     """The log goes no further: it is full, or a replay has come to the end of its record. All before it stands."""
@@ -186,7 +189,7 @@ class Driver:
                 source=generated.source,
             ),
         )
-        return Asked(done, request)
+        return Asked(done, request, done.model if generated.source == EDITED else None)
 
     async def _act(self, lane: str, command: Act) -> Acted | NeedsModel:
         effect, tool = command.effect, tool_of(command.action)

@@ -29,7 +29,7 @@ from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, N
 from spectrace.environments.values import lossy_paths
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.divergence import Difference, likely_cause, named, nearest
-from spectrace.runs.drive import LogEnds
+from spectrace.runs.drive import EDITED, LogEnds
 from spectrace.runs.sources import Generated, Graded, Observed, Opened
 
 _SHOWN = 3
@@ -183,7 +183,7 @@ class RecordedSource:
         del lane, command
         match self._recording.answer(request).body:
             case GenerateCompleted() as body:
-                return Generated(_completion(body), "record")
+                return Generated(_completion(body), EDITED if body.source == EDITED else "record")
             case GenerateFailed() as body:
                 raise ModelFailed(
                     body.kind,

@@ -1,0 +1,203 @@
+"""`spectrace fork`: go another way from an event of a recorded episode on, in a child episode."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from spectrace.audit.queries import Reader
+from spectrace.audit.settling import person
+from spectrace.cli import console, document
+from spectrace.cli.console import Column, status_span
+from spectrace.cli.loop import run_loop
+from spectrace.cli.options import db_option, json_option
+from spectrace.cli.run_choices import named_models, require_scoring
+from spectrace.cli.select import event_of
+from spectrace.cli.watch import EpisodeWatch, weights_progress
+from spectrace.config import Models, database_url, open_environment, open_prompts, protocol, settings_here
+from spectrace.core.events import EpisodeStarted, Event
+from spectrace.errors import UsageError
+from spectrace.models.client import ModelClient
+from spectrace.runs.fork import Edit, fork_episode, fork_point
+from spectrace.runs.live import EpisodeProtocol, Recorded
+from spectrace.runs.protocols import protocol_of, recorded_protocol
+from spectrace.store.sql import open_store
+
+_COLUMNS = (
+    Column("episode"),
+    Column("parent"),
+    Column("edited by", rank=3),
+    Column("status"),
+    Column("reason", rank=2),
+    Column("reward", right=True),
+    Column("steps", right=True, rank=4),
+    Column("writes", right=True, rank=1),
+)
+
+
+@click.command()
+@click.argument("event", metavar="EP:SEQ")
+@click.option(
+    "--env", required=True, metavar="ENV", help="The environment to run on; the one that the episode was recorded on."
+)
+@click.option(
+    "--answer",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="JSON of a verdict to take the place of the recorded one at SEQ; needs --by.",
+)
+@click.option(
+    "--by", metavar="NAME", help="Who answers for the fork; an edited verdict's writes run on their authority."
+)
+@click.option("--weak", metavar="MODEL", help="The drafter from there on. [default: `weak` of spectrace.toml]")
+@click.option("--strong", metavar="MODEL", help="The reviewer from there on. [default: `strong` of spectrace.toml]")
+@click.option("--user", metavar="MODEL", help="The simulated user, where the environment has one.")
+@click.option(
+    "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the protocol to change."
+)
+@click.option(
+    "--prompts",
+    default="recorded",
+    show_default=True,
+    metavar="recorded|current|FILE",
+    help="The prompts of the child episode.",
+)
+@db_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    event: str,
+    env: str,
+    answer: Path | None,
+    by: str | None,
+    weak: str | None,
+    strong: str | None,
+    user: str | None,
+    options: Sequence[str],
+    prompts: str,
+    db: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run an episode again from its record up to an event and live after it, in a child episode."""
+    prefix, seq = event_of(event)
+    if seq is None:
+        raise UsageError(f"name the event to fork at as EP:SEQ, found {event!r}; `spectrace show {prefix}` lists them.")
+    edit, rendered, settings = _edit(answer, by), open_prompts(prompts), settings_here()
+    url = database_url(db, settings)
+    # Refuses what is missing, where opening to write would make it, and what is only read from a copy.
+    with Reader(open_store(url, read_only=True)) as reader:
+        parent = reader.resolve(prefix)
+        events = reader.events(parent)
+    told = fork_point(events, seq, edit)
+    chosen = _protocol(told, options)
+    named = named_models([chosen], {"weak": weak, "strong": strong, "user": user}, settings)
+    with console.progress() as progress:
+        models = Models(settings, weights_progress(progress))
+        clients = {role: models.open(model) for role, model in named.items()}
+        require_scoring([chosen], clients, named, settings)
+        _require_all(told, clients)
+        store, watch = open_store(url), EpisodeWatch(progress, total=1)
+
+        async def go() -> Recorded:
+            try:
+                return await fork_episode(
+                    events,
+                    seq,
+                    open_environment(env),
+                    clients,
+                    store,
+                    protocol=chosen,
+                    prompts=rendered,
+                    edit=edit,
+                    operator=by,
+                    prices=settings.prices,
+                    watch=watch,
+                )
+            finally:
+                await models.close()
+
+        try:
+            child = run_loop(go())
+            watch.ended(child)
+        finally:
+            store.close()
+    found = item(child, parent, told[-1].seq, edit)
+    if as_json:
+        document.write("fork", [found])
+    else:
+        show(found)
+    ctx.exit(1 if child.outcome.status == "failed" else 0)
+
+
+def _edit(answer: Path | None, by: str | None) -> Edit | None:
+    """Return the edited verdict, with the person who answers for it."""
+    who = None if by is None else person(by)
+    if answer is None:
+        return None
+    if who is None:
+        raise UsageError("--answer needs --by NAME: what then runs is done on that person's authority.")
+    try:
+        text = answer.expanduser().read_text(encoding="utf-8").strip()
+        json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"it is no JSON: {error}"
+        raise UsageError(f"--answer {answer} cannot be read: {why}.") from None
+    return Edit(text, who)
+
+
+def _protocol(told: Sequence[Event], options: Sequence[str]) -> EpisodeProtocol:
+    """Return the recorded protocol, with the options that were given in place of the recorded ones."""
+    started = told[0].body
+    assert isinstance(started, EpisodeStarted)  # noqa: S101 - `fork_point` has looked
+    recorded = recorded_protocol(started)
+    if not options:
+        return recorded
+    given = protocol(started.protocol, options)
+    changed: Mapping[str, object] = {text.partition("=")[0]: None for text in options}
+    values = {**json.loads(started.options), **{name: getattr(given, name) for name in changed}}
+    return protocol_of(started.protocol, values)
+
+
+def _require_all(told: Sequence[Event], clients: Mapping[str, ModelClient]) -> None:
+    """Raise UsageError where the episode asked a model, for example a user, that nobody plays now."""
+    models = getattr(told[0].body, "models", ())
+    for facts in models:
+        if facts.role == "user" and facts.role not in clients:
+            raise UsageError("the episode has a simulated user: name the model that plays it with --user MODEL.")
+
+
+def show(found: Mapping[str, object]) -> None:
+    """Write the child as a table of one row."""
+    words = {name: None if value is None else str(value) for name, value in found.items()}
+    row: list[console.Cell] = [
+        (str(found["episode"]), "name"),
+        (f"{found['parent']}:{found['seq']}", "name"),
+        words["edited_by"],
+        status_span(str(found["status"])),
+        words["end_reason"],
+        words["reward"],
+        words["steps"],
+        words["writes"],
+    ]
+    console.table(_COLUMNS, [row], "")
+
+
+def item(child: Recorded, parent: str, seq: int, edit: Edit | None) -> dict[str, object]:
+    """Return the JSON item of a child."""
+    return {
+        "episode": child.episode,
+        "parent": parent,
+        "seq": seq,
+        "edited_by": None if edit is None else edit.by.removeprefix("person:"),
+        "task": child.task,
+        "protocol": child.protocol,
+        "status": child.outcome.status,
+        "end_reason": child.outcome.reason,
+        "reward": child.outcome.reward,
+        "steps": child.totals.steps,
+        "writes": child.totals.writes,
+        "rejections": child.totals.rejections,
+    }

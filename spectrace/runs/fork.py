@@ -1,0 +1,349 @@
+"""Fork an episode: the record up to an event, live after it, in a child episode that names its parent.
+
+Before anything runs the protocol is rehearsed against the record alone: with other options it may take another way
+before the fork, and then nothing is forked. The child then runs as any episode does. Up to the fork its models are
+answered from the record, its actions are executed again on a fresh environment, which must answer as it did then; an
+environment that cannot be brought back (restore=none) is never reached. Prompts are those of the child all the way, so
+that the child replays by itself; `source` says which answers were taken over.
+"""
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spectrace.core.commands import Act, Generate
+from spectrace.core.compare import differences
+from spectrace.core.digest import task_digest
+from spectrace.core.events import (
+    ActCompleted,
+    ActFailed,
+    ActionChecked,
+    Body,
+    EpisodeEnded,
+    EpisodeStarted,
+    EvaluateFailed,
+    Event,
+    GenerateCompleted,
+    GenerateFailed,
+    GenerateRequested,
+    Parent,
+    ReplyUnusable,
+    ResetCompleted,
+    ResetFailed,
+    VerdictGiven,
+)
+from spectrace.core.prompts import Prompts
+from spectrace.core.setup import setup_of
+from spectrace.core.types import Action, Completion, Message, NeedsModel, Role, Task, Usage
+from spectrace.core.versions import first_newer, newer_version
+from spectrace.environments.environment import Environment
+from spectrace.errors import EnvironmentFailed, ReplayDiverged, Untestable, UsageError
+from spectrace.models.client import ModelClient
+from spectrace.runs.drive import EDITED, Driver
+from spectrace.runs.live import (
+    EpisodeProtocol,
+    Labels,
+    Prices,
+    Recorded,
+    begin,
+    describe,
+    new_episode_id,
+    run_recorded,
+    started,
+)
+from spectrace.runs.protocols import recorded_protocol, require_revision
+from spectrace.runs.purse import Purse, require_prices
+from spectrace.runs.recorder import Watcher
+from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
+from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
+from spectrace.store.event_store import EventStore
+
+FORK = "fork"
+_OF_THE_PROMPT = frozenset({"messages", "parameters", "response_schema", "tools_digest"})
+"""What other models and prompts change in a question without its being another one."""
+_VERDICT = re.compile(r"s\d+", re.ASCII)
+"""The position of a review that decodes its verdict."""
+_FAILED = (GenerateFailed, ActFailed, ResetFailed, EvaluateFailed)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A verdict in place of the recorded one: its JSON text, and who answers for it as `person:NAME`."""
+
+    text: str
+    by: str
+
+
+def fork_point(events: Sequence[Event], seq: int, edit: Edit | None = None) -> list[Event]:
+    """Return the record up to event `seq`, with the edited answer at its end if there is one.
+
+    An edit may be placed at a verdict, or at the review that it came from. Raises UsageError or Untestable where the
+    episode cannot be forked.
+    """
+    _readable(events)
+    if not 0 <= seq <= events[-1].seq:
+        raise UsageError(f"episode {events[0].episode} has the events 0 to {events[-1].seq}, not {seq}.")
+    told = list(events[: seq + 1]) if edit is None else _edited(events, seq, edit)
+    for event in told:
+        if isinstance(event.body, EpisodeEnded):
+            raise UsageError(f"event {event.seq} of {event.episode} is its end: fork it at an event before.")
+        if isinstance(event.body, _FAILED):
+            raise Untestable(
+                f"event {event.seq} ({event.type}) is a question that got no answer, and nobody can bring that back: "
+                "fork the episode before it"
+            )
+    return told
+
+
+async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
+    events: Sequence[Event],
+    seq: int,
+    environment: Environment,
+    clients: Mapping[str, ModelClient],
+    store: EventStore,
+    *,
+    protocol: EpisodeProtocol | None = None,
+    prompts: Prompts | None = None,
+    edit: Edit | None = None,
+    operator: str | None = None,
+    limits: Limits | None = None,
+    prices: Prices | None = None,
+    watch: Watcher | None = None,
+) -> Recorded:
+    """Record a child of an episode: its record up to event `seq`, live after it.
+
+    Raises, before anything is recorded or reaches the environment: UsageError for an answer that is no verdict;
+    Untestable where the record cannot be taken over. Raises ReplayDiverged where the fresh environment answers
+    otherwise than the recorded one; the child then ends there.
+    """
+    try:
+        parent, told = _readable(events), fork_point(events, seq, edit)
+        protocol = protocol or recorded_protocol(parent)
+        require_revision(parent)
+        labels = Labels(
+            project=parent.project,
+            labels=parent.labels,
+            operator=operator,
+            trial=parent.trial,
+            seed=parent.seed,
+            parent=Parent(FORK, events[0].episode, told[-1].seq),
+        )
+        rendered = prompts or Prompts.from_json(parent.prompts)
+        first = _first(environment, _task(environment, parent), protocol, rendered, labels, parent)
+        models = await describe(clients, parent.seed, prices)
+        first = replace(first, models=models)
+        purse = Purse.of(protocol)
+        require_prices(models, (purse,))
+        await _rehearse(first, protocol, told, edited=edit is not None)
+        live = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=(purse,))
+        recorder, writer = await begin(store, new_episode_id(), first, watch)
+        if watch is not None:
+            watch(recorder.episode, 0, first)
+        driver = Driver(ForkSource(told, live), recorder, "live")
+        outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
+    finally:
+        await environment.close()
+    return Recorded(recorder.episode, first.task.id, first.trial, outcome, recorder.totals, protocol.NAME)
+
+
+class ForkSource:
+    """Answers from the record as long as it lasts, each lane by itself; live after it. Actions are always executed."""
+
+    def __init__(self, told: Sequence[Event], live: LiveSource) -> None:
+        """Take the answers in `told`; ask `live` for every other, and for what the environment answers."""
+        self._live = live
+        self._record = RecordedSource(Recording(told))
+        self._left: dict[str, deque[Event]] = {}
+        for event in told:
+            if isinstance(event.body, ActionChecked) or hasattr(event.body, "source"):
+                self._left.setdefault(event.lane, deque()).append(event)
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        """Return the recorded answer, or ask the model."""
+        if (event := self._next(lane)) is None:
+            return await self._live.generate(lane, request, command)
+        if not isinstance(event.body, GenerateCompleted):
+            raise _otherwise(event, "asked for a model's answer")
+        return await self._record.generate(lane, event.body.request, command)
+
+    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
+        """Execute the action; what the record holds must come out again."""
+        try:
+            answer = await self._live.act(lane, request, command)
+        except EnvironmentFailed as failure:
+            if (event := self._next(lane)) is not None:
+                raise _otherwise(event, f"failed: {failure}") from failure
+            raise
+        if not isinstance(answer, NeedsModel) and (event := self._next(lane)) is not None:
+            if not isinstance(event.body, ActCompleted):
+                raise _otherwise(event, "answered an action")
+            before, after = answer.before, answer.after
+            told = replace(event.body, observation=answer.observation, fingerprint_before=before)
+            _require_same(event, replace(told, fingerprint_after=after))
+        return answer
+
+    async def reset(
+        self, lane: str, request: int, seed: int | None, supplied: Completion | None
+    ) -> Opened | NeedsModel:
+        """Begin the task; it must begin as it did then."""
+        answer = await self._live.reset(lane, request, seed, supplied)
+        if not isinstance(answer, NeedsModel) and (event := self._next(lane)) is not None:
+            if not isinstance(event.body, ResetCompleted):
+                raise _otherwise(event, "began the task")
+            opening = answer.opening
+            found = replace(event.body, messages=opening.messages, done=opening.done, fingerprint=answer.fingerprint)
+            _require_same(event, found)
+        return answer
+
+    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
+        """Let the environment grade: no fork lies behind the grade."""
+        return await self._live.evaluate(lane, request, supplied)
+
+    async def check(self, lane: str, action: Action) -> str | None:
+        """Ask the environment, which must object as it did then."""
+        objection = await self._live.check(lane, action)
+        if (event := self._next(lane)) is not None:
+            if not isinstance(event.body, ActionChecked):
+                raise _otherwise(event, "checked an action")
+            _require_same(event, replace(event.body, objection=objection))
+        return objection
+
+    def _next(self, lane: str) -> Event | None:
+        """Take the lane's next recorded answer; None where the record is over."""
+        left = self._left.get(lane)
+        return left.popleft() if left else None
+
+
+def _otherwise(event: Event, what: str) -> ReplayDiverged:
+    return ReplayDiverged(
+        event.seq,
+        f"the fresh environment {what}; the record has event {event.seq} ({event.type}) there. Nothing was run beyond.",
+    )
+
+
+def _require_same(event: Event, found: Body) -> None:
+    wrong = differences(event.body, found)
+    if wrong:
+        path, was, now = wrong[0]
+        raise ReplayDiverged(
+            event.seq,
+            f"the fresh environment answers otherwise than at event {event.seq} ({event.type}), in {path}: recorded "
+            f"{was}, found {now}. Nothing was run beyond it.",
+            tuple(wrong),
+        )
+
+
+class _Rehearsal(Comparison):
+    """The record as a log in which prompts may differ; it keeps what the protocol comes to first behind it."""
+
+    beyond: Body | None = None
+
+    def write(self, lane: str, body: Body) -> int:
+        """Return the recorded event's number."""
+        try:
+            return super().write(lane, body)
+        except RecordEnds:
+            self.beyond = self.beyond or body
+            raise
+
+
+async def _rehearse(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequence[Event], *, edited: bool) -> None:
+    """Run the protocol on the record alone; raise where it leaves it before the fork, or an edit is no verdict."""
+    recording, last = Recording(told), told[-1].seq
+    log = _Rehearsal(recording, skip=_OF_THE_PROMPT)
+    try:
+        await Driver(RecordedSource(recording), log, "record").run(protocol.run(setup_of(first)))
+    except RecordEnds:
+        left = recording.left()
+        if left is not None:
+            raise Untestable(f"the protocol does not come to event {left.seq} ({left.type}) of the record") from None
+    except ReplayDiverged as diverged:
+        raise Untestable(
+            f"with what was given the protocol leaves the record at event {diverged.seq}, and the fork is at {last}: "
+            f"fork it before that event. {diverged}"
+        ) from None
+    else:
+        raise UsageError(f"the episode is over at event {last}: fork it at an event before.")
+    unread = log.beyond.cause if isinstance(log.beyond, ReplyUnusable) else None
+    if edited and unread is not None:
+        raise UsageError(f"the answer is no verdict on this segment: {unread}.")
+
+
+def _edited(events: Sequence[Event], seq: int, edit: Edit) -> list[Event]:
+    """Return the record up to the review's answer, with the edit in its place."""
+    body = events[seq].body
+    request = seq if isinstance(body, GenerateRequested) else getattr(body, "review", getattr(body, "request", None))
+    asked = events[request].body if isinstance(request, int) and 0 <= request < len(events) else None
+    fits = isinstance(body, VerdictGiven | GenerateRequested | GenerateCompleted)
+    if not fits or not isinstance(asked, GenerateRequested) or asked.role != Role.REVIEWER:
+        raise UsageError(f"event {seq} is {events[seq].type}: an edited verdict takes the place of a review's answer.")
+    if _VERDICT.fullmatch(asked.position) is None or '"scoring"' in asked.parameters:
+        raise UsageError(
+            f"event {request} is a review whose verdict is read from probabilities or from the model's own action: "
+            "only a decoded verdict can be edited."
+        )
+    answer = next(
+        (one for one in events if isinstance(one.body, GenerateCompleted) and one.body.request == request), None
+    )
+    if answer is None:
+        raise UsageError(f"event {request} is a review that got no answer, so there is no verdict to edit.")
+    given = GenerateCompleted(
+        request=answer.body.request,  # type: ignore[union-attr] # it was looked for by its type
+        role=Role.REVIEWER,
+        message=Message("assistant", edit.text),
+        reasoning=None,
+        finish_reason=None,
+        model=edit.by,
+        usage=Usage(input=0, cached=0, output=0, reasoning=0),
+        latency_us=None,
+        first_token_us=None,
+        attempts=(),
+        provider_id=None,
+        server=None,
+        source=EDITED,
+    )
+    return [*events[: answer.seq], replace(answer, body=given)]
+
+
+def _readable(events: Sequence[Event]) -> EpisodeStarted:
+    """Return event 0; raise Untestable where the record cannot be followed from there."""
+    newer, started_ = first_newer(events), events[0].body
+    if newer is not None:
+        raise Untestable(str(newer_version(newer)))
+    if not isinstance(started_, EpisodeStarted) or any(event.seq != n for n, event in enumerate(events)):
+        raise Untestable("its log is damaged; `spectrace verify` tells more")
+    return started_
+
+
+def _task(environment: Environment, parent: EpisodeStarted) -> Task:
+    """Return the environment's own task of the recorded name, which must be the one that was recorded."""
+    for task in environment.tasks():
+        if task.id == parent.task.id:
+            if task_digest(task) != parent.task_digest:
+                raise Untestable(f"task {task.id} is another one than was recorded: its request or its data changed")
+            return task
+    raise Untestable(f"the environment has no task {parent.task.id!r}")
+
+
+def _first(  # noqa: PLR0913 - everything that event 0 is made of
+    environment: Environment,
+    task: Task,
+    protocol: EpisodeProtocol,
+    prompts: Prompts,
+    labels: Labels,
+    parent: EpisodeStarted,
+) -> EpisodeStarted:
+    """Return the child's event 0, models aside; raise Untestable for an environment that cannot be brought back."""
+    first = started(environment, task, protocol, prompts, (), labels)
+    facts, then = first.environment, parent.environment
+    if facts.name != then.name:
+        raise Untestable(f"it was recorded on {then.name}, the environment given is {facts.name}")
+    if facts.restore == "none":
+        raise Untestable(f"{facts.name} declares restore=none: executing a record again there would repeat its writes")
+    if None not in {facts.fingerprint, then.fingerprint} and facts.fingerprint != then.fingerprint:
+        raise Untestable(f"the first state of task {task.id} is another one: the environment's data changed")
+    if first.tools_digest != parent.tools_digest:
+        names = differences(parent.tools, first.tools)
+        raise Untestable(f"the tools differ ({names[0][0]}): recorded under another version")
+    return replace(first, protocol_revision=parent.protocol_revision)
