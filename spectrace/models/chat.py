@@ -174,7 +174,7 @@ def error_text(body: object) -> str | None:
     """Return the message of an error body, in any of the shapes that servers use; None where it is none."""
     if not isinstance(body, dict):
         return None
-    error = body.get("error")
+    error = body.get("error") or _choice_error(body.get("choices"))
     if isinstance(error, str) and error:
         return error
     if isinstance(error, dict):
@@ -183,6 +183,12 @@ def error_text(body: object) -> str | None:
         return _joined(body)
     detail = body.get("detail")
     return None if detail is None or "choices" in body else detail if isinstance(detail, str) else json.dumps(detail)
+
+
+def _choice_error(choices: object) -> object:
+    """Return the error that a router puts inside the choice whose provider failed (finish reason `error`)."""
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first.get("error") if isinstance(first, dict) else None
 
 
 def _joined(error: Mapping[str, object]) -> str:

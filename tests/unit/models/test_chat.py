@@ -243,6 +243,7 @@ def test_a_body_that_is_no_completion_is_refused_with_the_reason(text, words):
         ({"object": "error", "message": "bad", "type": "BadRequestError"}, "bad (BadRequestError)"),
         ({"detail": "Not Found"}, "Not Found"),
         ({"error": None, "choices": [{}]}, None),
+        ({"choices": [{"message": {"content": ""}, "error": {"code": 502, "message": "upstream"}}]}, "upstream"),
         ({"choices": []}, None),
         ([], None),
     ],
