@@ -10,14 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from spectrace.stats.bootstrap import TaskBootstrap
+from spectrace.stats.bootstrap import Statistic, TaskBootstrap
 from spectrace.stats.estimates import Cluster, Clusters, Estimate, clustered
-from spectrace.stats.judgements import Both, Kind, Review, compared
+from spectrace.stats.judgements import Both, Judgement, Kind, Review, compared
 from spectrace.stats.proportions import proportion
 
 NONE_COMPARED = "none: no review that both judged"
 NONE_REJECTED = "none: no review that both reject"
+NO_REVIEW = "none: no review"
 ONE_ANSWER = "none: both accept all, or both reject all: chance explains everything"
+
+_MOST_WAYS = 200_000
+_FIRST = ((True, True), (True, False), (True, None))
+_SECOND = ((True, True), (False, True), (None, True))
+_OPEN = (((True, None), (False, None)), ((None, True), (None, False)), ((None, None),))
+"""Cells of a table where the new verdict is open, the recorded one, or both."""
+
+Table = Counter[tuple[bool | None, bool | None]]
+"""How many reviews (the recorded verdict accepts, the new one accepts); None: it left the review open."""
 
 
 def agreement(reviews: Iterable[Review]) -> Estimate:
@@ -25,20 +35,29 @@ def agreement(reviews: Iterable[Review]) -> Estimate:
     return _share(((one.task, _agree(both)) for both in compared(reviews) for one in both[:1]), NONE_COMPARED)
 
 
-def bounds(reviews: Sequence[Review]) -> Estimate:
+def bounds(reviews: Iterable[Review]) -> Estimate:
     """Return what the agreement would be with every review that one of them left open counted as no, and as yes."""
     asked = [one for one in reviews if one.recorded is not None]
     judged = compared(asked)
-    agreeing, out = sum(map(_agree, judged)), len(asked) - len(judged)
-    return between(agreeing, out, len(asked), len({one.task for one in asked}))
+    return _between(sum(map(_agree, judged)), len(asked) - len(judged), asked)
 
 
-def between(yes: int, out: int, n: int, clusters: int) -> Estimate:
-    """Return the bounds of a share with `out` of n counted as no, and as yes."""
-    if not n:
-        return Estimate(value=None, n=0, clusters=0, method="none: no review")
-    method = f"bounds: {out} of {n} counted as no, as yes"
-    return Estimate(value=None, low=yes / n, high=(yes + out) / n, n=n, clusters=clusters, method=method)
+def bounds_of(reviews: Iterable[Review], statistic: Statistic) -> Estimate:
+    """Return the least and the most of kappa or AC1, whatever those would have said that left a review open."""
+    asked = [one for one in reviews if one.recorded is not None]
+    open_ = len(asked) - len(compared(asked))
+    n, clusters = len(asked), len({one.task for one in asked})
+    table = Counter((_accepts(one.recorded), _accepts(one.new)) for one in asked)
+    if _ways(table) > _MOST_WAYS:
+        return Estimate(
+            value=None, n=n, clusters=clusters, method=f"none: {open_} left out may be filled in too many ways"
+        )
+    values = [value for shares in _filled(table) if (value := statistic(shares)) is not None]
+    if not values:
+        return Estimate(value=None, n=n, clusters=clusters, method=ONE_ANSWER if n else NO_REVIEW)
+    return Estimate(
+        value=None, low=min(values), high=max(values), n=n, clusters=clusters, method=_counted_either_way(open_, n)
+    )
 
 
 def kappa(reviews: Iterable[Review], bootstrap: TaskBootstrap) -> Estimate:
@@ -108,6 +127,51 @@ def rejected_again(reviews: Iterable[Review]) -> Estimate:
     )
 
 
+def rejected_again_bounds(reviews: Iterable[Review]) -> Estimate:
+    """Return what it would be with every rejection that was not judged again counted as accepted, and as rejected."""
+    asked = [one for one in reviews if one.recorded is not None and one.recorded.kind == "reject"]
+    return _between(sum(one.new.kind == "reject" for one in asked), sum(not one.new.read for one in asked), asked)
+
+
+def _between(yes: int, out: int, asked: Sequence[Review]) -> Estimate:
+    n, clusters = len(asked), len({one.task for one in asked})
+    if not n:
+        return Estimate(value=None, n=0, clusters=0, method=NO_REVIEW)
+    method = _counted_either_way(out, n)
+    return Estimate(value=None, low=yes / n, high=(yes + out) / n, n=n, clusters=clusters, method=method)
+
+
+def _counted_either_way(out: int, n: int) -> str:
+    return f"bounds: {out} of {n} counted either way"
+
+
+def _accepts(judgement: Judgement | None) -> bool | None:
+    return judgement.kind == "accept" if judgement is not None and judgement.read else None
+
+
+def _ways(table: Table) -> int:
+    new, recorded, neither = (sum(table[key] for key in keys) for keys in _OPEN)
+    return (new + 1) * (recorded + 1) * (neither + 1) ** 2
+
+
+def _filled(table: Table) -> Iterator[tuple[float, float, float]]:
+    """Yield the shares (both accept, the first, the second) at the ends of what the open cells may hold.
+
+    With how often each accepts given, kappa and AC1 rise with how often both do: only that one's ends matter.
+    """
+    n, neither = max(table.total(), 1), table[None, None]
+    both = table[True, True]
+    first, second = (sum(table[key] for key in keys) for keys in (_FIRST, _SECOND))
+    for new in range(table[True, None] + table[False, None] + 1):
+        for recorded in range(table[None, True] + table[None, False] + 1):
+            for i in range(neither + 1):
+                for j in range(neither + 1):
+                    least = max(new - table[False, None], 0) + max(recorded - table[None, False], 0)
+                    most = min(new, table[True, None]) + min(recorded, table[None, True]) + min(i, j)
+                    for more in (least + max(i + j - neither, 0), most):
+                        yield (both + more) / n, (first + recorded + i) / n, (second + new + j) / n
+
+
 def _agree(both: Both) -> bool:
     _, old, new = both
     return old.kind == new.kind
@@ -126,9 +190,7 @@ def _named(estimate: Estimate, otherwise: str) -> Estimate:
     return estimate if estimate.clusters else replace(estimate, method=otherwise)
 
 
-def _of_shares(
-    reviews: Iterable[Review], statistic: Callable[[Sequence[float]], float | None], bootstrap: TaskBootstrap
-) -> Estimate:
+def _of_shares(reviews: Iterable[Review], statistic: Statistic, bootstrap: TaskBootstrap) -> Estimate:
     """Estimate a statistic of a two by two table; n counts reviews."""
     judged = compared(reviews)
 

@@ -1,6 +1,7 @@
 """Tables by hand; the coverage of the intervals where the truth is known is in the slow part."""
 
 import random
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -14,12 +15,14 @@ from spectrace.stats.agreement import (
     ac1_of,
     agreement,
     bounds,
+    bounds_of,
     categories,
     kappa,
     kappa_of,
     left_out,
     per_step,
     rejected_again,
+    rejected_again_bounds,
     same_step,
     signed_difference,
 )
@@ -33,6 +36,11 @@ FEW = TaskBootstrap(200)
 SETTINGS = settings(max_examples=40, deadline=None)
 JUDGEMENTS = st.sampled_from([ACCEPT, reject(0), reject(1), reject(2), UNUSABLE, TOO_LONG])
 REVIEWS = st.lists(st.builds(review, JUDGEMENTS, JUDGEMENTS, st.sampled_from("abcdefghijkl")), max_size=40)
+
+
+def every_way(one):
+    """The verdicts that an open review may have had."""
+    return product(*([side] if side.read else [ACCEPT, reject()] for side in (one.recorded, one.new)))
 
 
 def test_the_share_that_agrees_has_its_interval_over_tasks():
@@ -67,7 +75,31 @@ def test_what_one_of_them_left_open_is_counted_either_way():
     found = bounds(reviews)
 
     assert (found.value, found.low, found.high, found.n) == (None, 0.7, 0.9, 10)
-    assert found.method == "bounds: 2 of 10 counted as no, as yes"
+    assert found.method == "bounds: 2 of 10 counted either way"
+
+
+def test_kappa_and_ac1_are_bounded_over_every_way_to_fill_in_what_is_open():
+    open_ = [
+        review(ACCEPT, UNUSABLE),
+        review(TOO_LONG, reject()),
+        review(UNUSABLE, TOO_LONG),
+        review(reject(), TOO_LONG),
+    ]
+    reviews = [*table(6, 2, 1, 3), *open_]
+
+    for statistic, of in ((kappa_of, kappa), (ac1_of, ac1)):
+        ways = [
+            of([*reviews[:-4], *(review(*pair) for pair in filled)], FEW).value
+            for filled in product(*(every_way(one) for one in open_))
+        ]
+        found = bounds_of(reviews, statistic)
+        assert (found.low, found.high) == (pytest.approx(min(ways)), pytest.approx(max(ways)))
+
+
+def test_bounds_over_too_many_ways_are_not_looked_for():
+    found = bounds_of([review(UNUSABLE, UNUSABLE)] * 500, ac1_of)
+
+    assert (found.low, found.method) == (None, "none: 500 left out may be filled in too many ways")
 
 
 def test_what_is_left_out_is_counted_by_its_reason():
@@ -123,11 +155,12 @@ def test_categories_are_crossed_where_both_reject():
 
 
 def test_rejections_alone_say_how_often_they_are_rejected_again():
-    found = rejected_again(
-        [review(reject(), reject(2)), review(reject(), ACCEPT), review(reject(), UNUSABLE), review(ACCEPT, ACCEPT)]
-    )
+    pairs = [(reject(), reject(2)), (reject(), ACCEPT), (reject(), UNUSABLE), (ACCEPT, ACCEPT), (UNUSABLE, reject())]
+    reviews = [review(*pair) for pair in pairs]
+    found, ends = rejected_again(reviews), rejected_again_bounds(reviews)
 
     assert (found.value, found.n) == (0.5, 2)
+    assert (ends.low, ends.high, ends.n) == (pytest.approx(1 / 3), pytest.approx(2 / 3), 3)
 
 
 @pytest.mark.parametrize("reviews", [[], [review(ACCEPT, UNUSABLE)], [review(None, ACCEPT)]])
