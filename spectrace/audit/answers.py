@@ -187,6 +187,10 @@ class WhyItem:
     end_status: str
     end_reason: str | None
     reward: str | None
+    edited_by: str | None = None
+    """The person who put the verdict in place of the model's."""
+    taken_over: bool = False
+    """Whether a fork took it over from its parent's record."""
 
     @property
     def rejected(self) -> WhyStep | None:

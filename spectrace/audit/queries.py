@@ -304,7 +304,8 @@ class Reader:
 
     def _counted(self, one: EpisodeSummary, lost: list[Unread] | None) -> list[WhyItem]:
         """Return the reviews to count; an episode whose totals say that there is none is not read."""
-        return self.why(one.episode, lost=lost) if one.rejections or one.unusable else []
+        items = self.why(one.episode, lost=lost) if one.rejections or one.unusable else []
+        return [item for item in items if not item.taken_over]  # a fork's own; its parent's are counted there
 
     def _told(self, episode: str, lost: list[Unread] | None) -> list[Event]:
         """Return the events that an account is made from; what cannot be read of them goes to `lost`."""

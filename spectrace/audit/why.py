@@ -18,7 +18,8 @@ def why_items(events: Sequence[Event]) -> list[WhyItem]:
         if isinstance(event.body, GenerateCompleted) and event.body.reasoning
     }
     asked = {event.body.position: event.seq for event in events if isinstance(event.body, ActRequested)}
-    known = _Beside(reasoning, _changes(events), asked, scores(episode))
+    sources = {e.body.request: (e.body.source, e.body.model) for e in events if isinstance(e.body, GenerateCompleted)}
+    known = _Beside(reasoning, _changes(events), asked, scores(episode), sources)
     return [_item(episode, segment, known) for segment in episode.segments if segment.verdict is not None]
 
 
@@ -34,6 +35,8 @@ class _Beside:
     """Position -> its act.requested: the fold keeps only those that were answered."""
     scores: Mapping[int, str]
     """step.drafted -> the probability of its scored verdict."""
+    sources: Mapping[int, tuple[str, str | None]]
+    """Model call -> where its answer came from, and who it says that it is from."""
 
 
 def _changes(events: Sequence[Event]) -> dict[int, bool]:
@@ -67,6 +70,7 @@ def _item(episode: Episode, segment: FoldedSegment, known: _Beside) -> WhyItem:
         raise ValueError(msg)
     models = {facts.role: f"{facts.provider}:{facts.name}" for facts in episode.started.models}
     held = len(segment.judged) if segment.reason == "held" else None
+    source, by = known.sources.get(-1 if segment.review is None else segment.review, ("", None))
     return WhyItem(
         episode=episode.id,
         request=request_of(episode),
@@ -96,6 +100,8 @@ def _item(episode: Episode, segment: FoldedSegment, known: _Beside) -> WhyItem:
         end_status=episode.ended.outcome if episode.ended else "running",
         end_reason=episode.ended.reason if episode.ended else None,
         reward=episode.ended.reward if episode.ended else None,
+        edited_by=(by or "").removeprefix("person:") if source == "edited" else None,
+        taken_over=source == "record",
     )
 
 

@@ -143,7 +143,7 @@ def _drafted(one: WhyItem, step: WhyStep) -> None:
 
 
 def _verdict(one: WhyItem) -> None:
-    who = f"the strong model ({one.strong})"
+    who = f"the strong model ({one.strong})" if one.edited_by is None else f"{one.edited_by}, who edited it"
     if one.decision == "accept":
         line(
             (f"Verdict of {who}: ", "strong"),

@@ -49,6 +49,7 @@ def item(one: WhyItem) -> dict[str, object]:
         "repair_action": plain(one.repair[0].action) if one.repair else None,
         "repair_outcome": one.repair_outcome,
         "decision": one.decision,
+        "edited_by": one.edited_by,
         "request": one.request,
         "closed": one.closed,
         "fused_unusable": one.fused_unusable,

@@ -115,3 +115,22 @@ def test_the_story_says_where_the_child_left_its_parent(line, rejected, models, 
     told = line("why", item["episode"]).stdout
 
     assert f"It left the record of {item['parent']}:{item['seq']} after that event." in told
+
+
+def test_a_verdict_that_a_person_edited_is_told_as_that_persons(line, rejected, models, tmp_path):
+    rejecting = tmp_path / "reject.json"
+    rejecting.write_text(json.dumps(STRONG_SCRIPT[0]["verdict"]))
+    weak, strong = script(tmp_path / "w.json", WEAK_SCRIPT[1:]), script(tmp_path / "s.json", STRONG_SCRIPT[1:])
+    edit = ("--answer", rejecting, "--by", "Ann Lee")
+    (item,) = line.items("fork", rejected, "--env", "shop", "--weak", weak, "--strong", strong, *edit)
+    (why,) = line.items("why", item["episode"])
+
+    assert (why["edited_by"], why["decision"]) == ("Ann Lee", "reject")
+    assert "Verdict of Ann Lee, who edited it: step 1 of 1 is wrong" in line("why", item["episode"]).stdout
+
+
+def test_a_rejection_that_a_fork_took_over_is_counted_with_its_parent_only(line, episode, models, tmp_path):
+    seq = max(one["seq"] for one in line.items("show", episode, "--type", "verdict.given"))
+    fork = line.items("fork", f"{episode}:{seq}", "--env", "shop", *models)
+
+    assert (fork[0]["rejections"], [one["n"] for one in line.items("rejections")]) == (1, [1])
