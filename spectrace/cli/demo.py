@@ -13,7 +13,19 @@ import click
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Filters, Reader
-from spectrace.cli import agreement, audit, console, document, replay, reverify, run_report, story, verify, why
+from spectrace.cli import (
+    agreement,
+    audit,
+    console,
+    document,
+    replay,
+    replay_report,
+    reverify,
+    run_report,
+    story,
+    verify,
+    why,
+)
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.watch import EpisodeWatch, weights_progress
@@ -155,9 +167,9 @@ class _Demo:
     async def _replay(self, reader: Reader, episode: str) -> bool:
         self._head(f"replay {episode}", "The protocol runs again, answered from the record")
         result = await replay.replayed(reader, episode)
-        self._add("replay", [replay.item(result)])
+        self._add("replay", [replay_report.item(result)])
         if not self._quiet:
-            replay.show([result])
+            replay_report.show([result])
         return result.result == "same"
 
     def _verify(self, reader: Reader, episode: str) -> bool:

@@ -132,6 +132,16 @@ class Comparison:
             self._recording.observed(recorded.seq, body)
         return recorded.seq
 
+    def ended_before(self, recorded: Event, reason: str) -> ReplayDiverged:
+        """Return that this run came to its end where the record goes on."""
+        cause = "The protocol or the parser took another way than the recorded version."
+        first = Difference(recorded.seq, "", named(recorded.body), f"the end ({reason})", cause)
+        self.told[recorded.seq] = first
+        return ReplayDiverged(
+            recorded.seq,
+            f"event {recorded.seq}: recorded {first.recorded}, this run ended ({reason}) before it. {cause}",
+        )
+
     def _diverged(self, lane: str, recorded: Event, body: Body, came: str) -> ReplayDiverged:
         """Return that another event came than the recorded one."""
         first = self._told(lane, recorded, body, ("", named(recorded.body), named(body)))

@@ -28,7 +28,7 @@ from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsM
 from spectrace.core.versions import is_foreign
 from spectrace.environments.environment import Environment
 from spectrace.errors import NewerSchema, ReplayDiverged, Untestable
-from spectrace.runs.divergence import Difference
+from spectrace.runs.divergence import Difference, named
 from spectrace.runs.drive import Driver
 from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
 from spectrace.runs.protocols import recorded_protocol, require_revision
@@ -148,7 +148,7 @@ async def _compare(
         left = recording.left()
         if left is not None and not cut_short(left):
             detail = f"event {left.seq}: recorded {left.type} behind a question that the record has no answer to."
-            first = Difference(left.seq, "", "", "")
+            first = Difference(left.seq, "", named(left.body), "", "The log lacks that answer: `spectrace verify`.")
             return ReplayResult(
                 episode, "diverged", recording.compared, total, recording.exact_observations, first, detail
             )
@@ -177,9 +177,7 @@ def _end(log: Comparison, recording: Recording, outcome: Outcome) -> None:
     if left is None:
         raise RecordEnds
     if not isinstance(left.body, EpisodeEnded):
-        raise ReplayDiverged(
-            left.seq, f"event {left.seq}: recorded {left.type}, this run ended ({outcome.reason}) before it."
-        )
+        raise log.ended_before(left, outcome.reason)
     recorded = left.body
     log.write(
         left.lane,

@@ -71,3 +71,21 @@ def test_a_question_whose_answer_was_never_recorded_ends_the_record():
 
     with pytest.raises(RecordEnds):
         asyncio.run(source.reset("", 1, None, None))
+
+
+def test_an_end_before_the_recorded_one_names_what_was_left():
+    log = Comparison(Recording(events := recorded_events()))
+
+    assert "event 4: recorded generate.completed(drafter), this run ended (finished) before it" in str(
+        log.ended_before(events[4], "finished")
+    )
+    assert log.told[4].found == "the end (finished)"
+
+
+def test_what_stands_before_the_next_event_is_of_the_same_lane():
+    recording = Recording(recorded_events())
+    assert recording.before("") is None
+
+    recording.advance("")
+
+    assert (recording.before("").seq, recording.before("0")) == (1, None)
