@@ -24,6 +24,8 @@ from spectrace.core.events import (
 )
 
 _NEAREST = 3
+_LOOKED_AT = 500
+"""Events closest by number; comparing thousands of long prompts would take longer than the replay."""
 _PATHS = 3
 _OPTION_OF = {"k_reads": "k", "stalled": "stall", "reply": "hold", "held": "hold", "finish": "finish"}
 """The option that decides whether a segment closes for that reason."""
@@ -125,10 +127,13 @@ def _tools_of_another_schema(was: GenerateRequested, now: GenerateRequested) -> 
 
 def _by_tool(schema: str | None) -> Mapping[str, object]:
     """Return the branches of an action's schema by their tool."""
-    root = json.loads(schema) if schema else {}
-    branches = root.get("anyOf", []) if isinstance(root, dict) else []
+    try:
+        root = json.loads(schema or "{}")
+    except (ValueError, RecursionError):  # a record may hold anything
+        return {}
+    branches = root.get("anyOf") if isinstance(root, dict) else None
     found: dict[str, object] = {}
-    for branch in branches:
+    for branch in branches if isinstance(branches, list) else ():
         match branch:
             case {"properties": {"tool": {"const": str(name)}}}:
                 found[name] = branch
@@ -139,7 +144,8 @@ def _by_tool(schema: str | None) -> Mapping[str, object]:
 
 def nearest(events: Sequence[Event], at: int, found: Body) -> tuple[Nearest, ...]:
     """Return the recorded events that come nearest to what this run came to, the one that it stands for left out."""
-    others = [event for event in events if event.seq != at and event.type == found.TYPE]
+    same_type = (event for event in events if event.seq != at and event.type == found.TYPE)
+    others = sorted(same_type, key=lambda event: abs(event.seq - at))[:_LOOKED_AT]
     ranked = sorted(
         ((compare.differences(event.body, found), event) for event in others),
         key=lambda one: (len(one[0]), abs(one[1].seq - at)),

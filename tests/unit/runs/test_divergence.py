@@ -145,3 +145,15 @@ def test_an_event_is_named_with_its_role_its_tool_or_its_reason():
         "segment.closed(held)",
         "act.completed",
     ]
+
+
+@pytest.mark.parametrize(
+    "schema", ["no JSON", "[" * 100_000, '{"anyOf": 3}', "[]", '{"anyOf": [1, {"properties": 2}]}']
+)
+def test_a_recorded_schema_that_is_none_is_only_a_difference(schema):
+    events = recorded_events()
+    asked_first = first(events, GenerateRequested)
+    altered = [replace(e, body=replace(e.body, response_schema=schema)) if e is asked_first else e for e in events]
+    found = replay(altered).first_difference
+
+    assert (found.seq, found.field.split("/")[1]) == (asked_first.seq, "response_schema")
