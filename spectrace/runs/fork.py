@@ -8,17 +8,13 @@ that the child replays by itself; `source` says which answers were taken over.
 """
 
 import re
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spectrace.core.commands import Act, Generate
 from spectrace.core.compare import differences
 from spectrace.core.digest import task_digest
 from spectrace.core.events import (
-    ActCompleted,
     ActFailed,
-    ActionChecked,
     Body,
     EpisodeEnded,
     EpisodeStarted,
@@ -29,18 +25,18 @@ from spectrace.core.events import (
     GenerateRequested,
     Parent,
     ReplyUnusable,
-    ResetCompleted,
     ResetFailed,
     VerdictGiven,
 )
 from spectrace.core.prompts import Prompts
 from spectrace.core.setup import setup_of
-from spectrace.core.types import Action, Completion, Message, NeedsModel, Role, Task, Usage
+from spectrace.core.types import Message, Role, Task, Usage
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.environments.environment import Environment
-from spectrace.errors import EnvironmentFailed, ReplayDiverged, Untestable, UsageError
+from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import EDITED, Driver
+from spectrace.runs.fork_source import ForkSource
 from spectrace.runs.live import (
     EpisodeProtocol,
     Labels,
@@ -56,7 +52,7 @@ from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
-from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
+from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EventStore
 
 FORK = "fork"
@@ -145,93 +141,6 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
     finally:
         await environment.close()
     return Recorded(recorder.episode, first.task.id, first.trial, outcome, recorder.totals, protocol.NAME)
-
-
-class ForkSource:
-    """Answers from the record as long as it lasts, each lane by itself; live after it. Actions are always executed."""
-
-    def __init__(self, told: Sequence[Event], live: LiveSource) -> None:
-        """Take the answers in `told`; ask `live` for every other, and for what the environment answers."""
-        self._live = live
-        self._record = RecordedSource(Recording(told))
-        self._left: dict[str, deque[Event]] = {}
-        for event in told:
-            if isinstance(event.body, ActionChecked) or hasattr(event.body, "source"):
-                self._left.setdefault(event.lane, deque()).append(event)
-
-    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
-        """Return the recorded answer, or ask the model."""
-        if (event := self._next(lane)) is None:
-            return await self._live.generate(lane, request, command)
-        if not isinstance(event.body, GenerateCompleted):
-            raise _otherwise(event, "asked for a model's answer")
-        return await self._record.generate(lane, event.body.request, command)
-
-    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
-        """Execute the action; what the record holds must come out again."""
-        try:
-            answer = await self._live.act(lane, request, command)
-        except EnvironmentFailed as failure:
-            if (event := self._next(lane)) is not None:
-                raise _otherwise(event, f"failed: {failure}") from failure
-            raise
-        if not isinstance(answer, NeedsModel) and (event := self._next(lane)) is not None:
-            if not isinstance(event.body, ActCompleted):
-                raise _otherwise(event, "answered an action")
-            before, after = answer.before, answer.after
-            told = replace(event.body, observation=answer.observation, fingerprint_before=before)
-            _require_same(event, replace(told, fingerprint_after=after))
-        return answer
-
-    async def reset(
-        self, lane: str, request: int, seed: int | None, supplied: Completion | None
-    ) -> Opened | NeedsModel:
-        """Begin the task; it must begin as it did then."""
-        answer = await self._live.reset(lane, request, seed, supplied)
-        if not isinstance(answer, NeedsModel) and (event := self._next(lane)) is not None:
-            if not isinstance(event.body, ResetCompleted):
-                raise _otherwise(event, "began the task")
-            opening = answer.opening
-            found = replace(event.body, messages=opening.messages, done=opening.done, fingerprint=answer.fingerprint)
-            _require_same(event, found)
-        return answer
-
-    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
-        """Let the environment grade: no fork lies behind the grade."""
-        return await self._live.evaluate(lane, request, supplied)
-
-    async def check(self, lane: str, action: Action) -> str | None:
-        """Ask the environment, which must object as it did then."""
-        objection = await self._live.check(lane, action)
-        if (event := self._next(lane)) is not None:
-            if not isinstance(event.body, ActionChecked):
-                raise _otherwise(event, "checked an action")
-            _require_same(event, replace(event.body, objection=objection))
-        return objection
-
-    def _next(self, lane: str) -> Event | None:
-        """Take the lane's next recorded answer; None where the record is over."""
-        left = self._left.get(lane)
-        return left.popleft() if left else None
-
-
-def _otherwise(event: Event, what: str) -> ReplayDiverged:
-    return ReplayDiverged(
-        event.seq,
-        f"the fresh environment {what}; the record has event {event.seq} ({event.type}) there. Nothing was run beyond.",
-    )
-
-
-def _require_same(event: Event, found: Body) -> None:
-    wrong = differences(event.body, found)
-    if wrong:
-        path, was, now = wrong[0]
-        raise ReplayDiverged(
-            event.seq,
-            f"the fresh environment answers otherwise than at event {event.seq} ({event.type}), in {path}: recorded "
-            f"{was}, found {now}. Nothing was run beyond it.",
-            tuple(wrong),
-        )
 
 
 class _Rehearsal(Comparison):

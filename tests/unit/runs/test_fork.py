@@ -1,56 +1,34 @@
 """A fork takes the record over up to an event, goes on live, and never reaches what cannot be brought back."""
 
-import asyncio
 import json
 from dataclasses import replace
 
 import pytest
 
+from spectrace.core.baselines import StrongOnly, WeakOnly
 from spectrace.core.deeds import deeds
 from spectrace.core.events import (
     ActCompleted,
     ActRequested,
     EpisodeStarted,
-    Event,
     GenerateCompleted,
+    GenerateRequested,
     Parent,
     StateMoved,
     VerdictGiven,
 )
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
+from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.core.types import Call, Finish
-from spectrace.environments.shop import open_shop
-from spectrace.errors import ReplayDiverged, Untestable, UsageError
-from spectrace.models.scripted import ScriptedModel
-from spectrace.runs.fork import Edit, fork_episode
-from spectrace.runs.live import record
-from spectrace.runs.replay import replay_episode
-from spectrace.store.memory import MemoryEventStore
+from spectrace.errors import Untestable, UsageError
+from spectrace.runs.fork import Edit
 from tests.desk import at, open_desk
 from tests.episodes import CANCEL, DONE, FIND, READ, recorded_events
+from tests.forks import desk_events, first, fork, replayed, sources
 from tests.playbook import accept, reject
 
 ANN = Edit(json.dumps({"verdict": "accept"}), "person:Ann")
-
-
-def first(events: list[Event], kind: type, number: int = 0) -> int:
-    return [event.seq for event in events if isinstance(event.body, kind)][number]
-
-
-def fork(events, seq, *, weak=(), strong=(), environment=None, **how) -> list[Event]:
-    store = MemoryEventStore()
-    clients = {"weak": ScriptedModel(list(weak)), "strong": ScriptedModel(list(strong))}
-    child = asyncio.run(fork_episode(events, seq, environment or open_shop(), clients, store, **how))
-    return list(store.read(child.episode))
-
-
-def replayed(events) -> str:
-    return asyncio.run(replay_episode(events)).result
-
-
-def sources(events) -> list[str]:
-    return [event.body.source for event in events if isinstance(event.body, GenerateCompleted)]
 
 
 def test_a_rejected_write_whose_verdict_is_edited_to_accept_runs_on_live_on_the_persons_authority():
@@ -116,21 +94,6 @@ def test_a_server_that_calls_its_model_a_person_gives_nobody_authority():
     assert not [deed for deed in deeds(child) if (deed.authority or "").startswith("person:")]
 
 
-def test_recorded_writes_are_executed_again_on_a_fresh_instance_and_once():
-    calls: list[Call] = []
-    events = desk_events()
-    fork(events, first(events, ActCompleted), weak=[Finish("x")], strong=[accept()], environment=open_desk(calls))
-
-    assert calls == [at("change")]
-
-
-def desk_events() -> list[Event]:
-    store, environment = MemoryEventStore(), open_desk([])
-    clients = {"weak": ScriptedModel([at("change"), Finish("x")]), "strong": ScriptedModel([accept(), accept()])}
-    made = asyncio.run(record(environment.tasks()[0], environment, clients, SpecAgent(), store))
-    return list(store.read(made.episode))
-
-
 def test_an_environment_that_cannot_be_restored_is_never_reached():
     calls: list[Call] = []
     environment = open_desk(calls)
@@ -142,17 +105,6 @@ def test_an_environment_that_cannot_be_restored_is_never_reached():
         with pytest.raises(Untestable, match="restore=none"):
             fork(events, seq, environment=environment)
     assert calls == []
-
-
-def test_an_environment_that_answers_otherwise_stops_before_anything_goes_live():
-    events = desk_events()
-    done = first(events, ActCompleted)
-    body = events[done].body
-    altered = replace(body, observation=replace(body.observation, content="A is not changed"))
-    record_ = [*events[:done], replace(events[done], body=altered), *events[done + 1 :]]
-
-    with pytest.raises(ReplayDiverged, match=f"answers otherwise than at event {done}"):
-        fork(record_, done, environment=open_desk([]))
 
 
 def test_other_options_that_leave_the_record_before_the_fork_are_told_and_nothing_runs():
@@ -210,3 +162,24 @@ def test_a_person_who_accepts_is_told_where_the_state_moved_meanwhile():
     child = fork(events, first(events, VerdictGiven), weak=[DONE], strong=[accept()], environment=environment, edit=ANN)
 
     assert [event.body.position for event in child if isinstance(event.body, StateMoved)] == ["s1.1"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "weak", "strong"),
+    [
+        (WeakOnly(), [at("look"), at("change"), Finish("x")], []),
+        (StrongOnly(), [], [at("look"), at("change"), Finish("x")]),
+        (SpeculativeActions(), [at("look"), at("change"), at("look")], [at("look"), at("change"), Finish("x")]),
+        (SpecAgent(acceptance="exact"), [at("change"), Finish("x")], [at("change"), Finish("x")]),
+    ],
+    ids=lambda value: getattr(value, "NAME", ""),
+)
+def test_an_episode_of_every_protocol_is_forked_also_between_its_lanes(protocol, weak, strong):
+    events = desk_events(protocol, weak, strong)
+    asked = {event.seq: event.body.who for event in events if isinstance(event.body, GenerateRequested)}
+    for seq in range(1, len(events) - 2, 3):
+        done = [asked[one.body.request] for one in events[: seq + 1] if isinstance(one.body, GenerateCompleted)]
+        left = {"weak": weak[done.count("weak") :], "strong": strong[done.count("strong") :]}
+        child = fork(events, seq, environment=open_desk([]), **left)
+
+        assert (seq, child[-1].body.outcome, replayed(child)) == (seq, "completed", "same")
