@@ -1,69 +1,112 @@
-"""The agreement table of a re-verification: recorded verdicts against new ones. No intervals here: `compare` has them.
+"""The agreement table of a re-verification: recorded verdicts against new ones, and the statistics of PROTOCOL 7.
 
-E1 of PROTOCOL section 7: agreement over all reviews, each in its recorded context. Unusable ones are a class of their
-own and stand outside the share that agrees.
+E1 is agreement over all reviews, each in its recorded context; E2 how long episodes stay the same. What a verifier did
+not judge is a class of its own: outside the shares, counted, and counted either way in the bounds.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from spectrace.audit.lines import counted
 from spectrace.cli import console
+from spectrace.cli.agreement_rows import Row, notes, rows_of
 from spectrace.cli.console import Column
 from spectrace.runs.reverify import Recheck
+from spectrace.stats.agreement import categories, left_out
+from spectrace.stats.bootstrap import TaskBootstrap
+from spectrace.stats.judgements import Review
+from spectrace.stats.survival import by_episode, fates, turning
 
-_DECISIONS = ("accept", "reject", "unusable")
+_ALWAYS = ("accept", "reject", "unusable")
+_KINDS = (*_ALWAYS, "too_long", "failed", "context_redacted")
 _NONE = "not judged"
 
 
-def show(rechecks: Sequence[Recheck], *, only_rejected: bool) -> None:
-    """Write the table, the share that agrees, and each disagreement."""
-    if not rechecks:
+def show(rechecks: Sequence[Recheck], reviews: Sequence[Review], *, only_rejected: bool) -> None:
+    """Write the verdicts against each other, the statistics, and each disagreement."""
+    if not reviews:
         console.line("No review was there to judge again.")
         return
-    counts = Counter((_recorded(one), one.new.decision) for one in rechecks)
-    rows: list[list[console.Cell]] = [
-        [recorded, *(counts[recorded, new] for new in _DECISIONS)]
-        for recorded in (*_DECISIONS, _NONE)
-        if any(counts[recorded, new] for new in _DECISIONS)
-    ]
-    columns = [Column("recorded \\ new"), *(Column(new, right=True) for new in _DECISIONS)]
-    console.table(columns, rows, "")
-    for words in summary(rechecks, only_rejected=only_rejected):
+    _crossed(reviews)
+    rows = rows_of(reviews, TaskBootstrap(), only_rejected=only_rejected)
+    if rows:
+        console.line()
+        _statistics(rows)
+    console.line()
+    for words in (*notes(rows), *summary(reviews, only_rejected=only_rejected)):
         console.line(words)
     _disagreements(rechecks)
 
 
-def summary(rechecks: Sequence[Recheck], *, only_rejected: bool) -> list[str]:
-    """Return the sentences under the table."""
-    compared = [one for one in rechecks if one.agree is not None]
-    agree = sum(bool(one.agree) for one in compared)
-    said: list[str] = []
+def summary(reviews: Sequence[Review], *, only_rejected: bool) -> Iterator[str]:
+    """Yield the sentences under the tables."""
+    out = left_out(reviews)
+    if out:
+        yield f"Left out: {_listed((_words(kind), n) for kind, n in out.items())}; the bounds count them either way."
+    derived = sum(one.recorded is None for one in reviews)
+    if derived:
+        yield f"{derived} in no agreement: nobody judged them when they were recorded (derived segments)."
     if only_rejected:
-        again = sum(one.new.decision == "reject" for one in compared)
-        said.append(
-            f"Of {len(compared)} recorded rejections the new verifier rejects {again}. This says nothing of accepts."
-        )
-    elif compared:
-        said.append(f"Accept everything, yes or no: {agree} of {len(compared)} agree.")
-    both = [one for one in compared if one.recorded and one.recorded.decision == one.new.decision == "reject"]
-    if both:
-        same = sum(one.recorded is not None and one.recorded.accepted == one.new.accepted for one in both)
-        said.append(f"Both reject {len(both)}; {same} of them at the same step.")
-    left_out = len(rechecks) - len(compared)
-    if left_out:
-        said.append(f"{left_out} left out: unusable, or nobody judged them when they were recorded (derived segments).")
-    later = sum(one.counterfactual for one in rechecks)
+        yield "Of rejections alone nothing follows for accepts."
+    else:
+        yield from _effects(reviews)
+    yield "Agreement is not accuracy: both may be wrong together."
+
+
+def _effects(reviews: Sequence[Review]) -> Iterator[str]:
+    crossed = categories(reviews).most_common()
+    if crossed:
+        pairs = _listed((f"{old} > {new}", n) for (old, new), n in crossed)
+        yield f"Rejected by both, category recorded > new: {pairs}."
+    turned = [(group, one) for group in by_episode(reviews) if (one := turning(group)) is not None]
+    later = sum(other.number > one.number for group, one in turned for other in group)
     if later:
-        said.append(
-            f"{later} came after a review that came out differently: the episode would have gone another way by then."
+        yield (
+            f"{later} came after a review that came out differently, or nobody knows: the episode would have gone "
+            "another way by then."
         )
-    said.append("Agreement is not accuracy: both may be wrong together.")
-    return said
+    found = fates(reviews)
+    if found["let_through"] or found["stopped"] or found["unknown"]:
+        yield (
+            f"Held writes at the review where an episode turns: {found['let_through']} let through that were stopped, "
+            f"{found['stopped']} stopped that ran, {found['same']} as before, {found['unknown']} unknown."
+        )
 
 
-def _recorded(one: Recheck) -> str:
-    return _NONE if one.recorded is None else one.recorded.decision
+def _crossed(reviews: Sequence[Review]) -> None:
+    counts: Counter[tuple[str, str]] = Counter(
+        (_NONE if one.recorded is None else one.recorded.kind, one.new.kind) for one in reviews
+    )
+    rows: list[list[console.Cell]] = [
+        [
+            _words(recorded),
+            *(counts[recorded, new] if new in _ALWAYS else counts[recorded, new] or None for new in _KINDS),
+        ]
+        for recorded in (*_KINDS, _NONE)
+        if any(counts[recorded, new] for new in _KINDS)
+    ]
+    columns = [Column(_words(new), rank=0 if new in _ALWAYS else 1, right=True) for new in _KINDS]
+    console.table([Column("recorded \\ new"), *columns], rows, "")
+
+
+def _statistics(rows: Sequence[Row]) -> None:
+    columns = [
+        Column("", flex=20),
+        Column("value", right=True),
+        Column("95 %", rank=1),
+        Column("bounds", rank=2),
+        Column("of", flex=8),
+        Column("tasks", right=True),
+    ]
+    console.table(columns, [[one.title, one.value, one.interval, one.bounds, one.of, one.tasks] for one in rows], "")
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _listed(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{n} {what}" for what, n in counts)
 
 
 def _disagreements(rechecks: Sequence[Recheck]) -> None:

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 import click
 
+from spectrace.audit.agreement import judged_reviews
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Filters, Reader
@@ -209,7 +210,7 @@ class _Demo:
             raise SpectraceError(f"the re-verification ended {outcome.status}: {outcome.reason}.")
         self._add("reverify", [reverify.item(one) for one in rechecks])
         if not self._quiet:
-            agreement.show(rechecks, only_rejected=False)
+            agreement.show(rechecks, judged_reviews(reader, rechecks), only_rejected=False)
 
     def _head(self, command: str, question: str) -> None:
         if not self._quiet:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import click
 
+from spectrace.audit.agreement import judged_reviews
 from spectrace.audit.answers import Filters
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader, open_reader
@@ -87,12 +88,14 @@ def command(
             for episode, (_, outcome) in zip(names, done, strict=True)
             if outcome.status != "completed"
         ]
-    rechecks = [recheck for found, _ in done for recheck in found]
+        rechecks = [recheck for found, _ in done for recheck in found]
+        ended = {episode: outcome for episode, (_, outcome) in zip(names, done, strict=True)}
+        reviews = [] if as_json else judged_reviews(reader, rechecks, ended, only_rejected=only is not None)
     if as_json:
         document.write("reverify", [item(one) for one in rechecks])
     else:
         console.line(("run ", "dim"), (run, "name"), f"  {counted(len(names), 'episode')}, verifier {verifier}")
-        agreement.show(rechecks, only_rejected=only is not None)
+        agreement.show(rechecks, reviews, only_rejected=only is not None)
     for said in failed:
         console.say(said, style="error")
     ctx.exit(1 if failed else 0)

@@ -18,6 +18,8 @@ from spectrace.stats.proportions import clopper_pearson
 
 GREENWOOD = "Kaplan-Meier, Greenwood 95 % over tasks, log(-log)"
 ALIKE = "Kaplan-Meier, Clopper-Pearson 95 % over tasks"
+NO_EPISODE = "none: no episode with a recorded review"
+UNKNOWN_AT_ONCE = "none: nobody knows how any episode would have gone on after its first review"
 _HALF = 0.5
 _NOTHING = 1e-24
 """Above what rounding makes of a variance of 0."""
@@ -123,9 +125,8 @@ def median(lives: Sequence[Lifetime]) -> Median:
     """Return the median survival, with the interval that the curve's own gives it."""
     points, tasks = curve(lives), len({one.task for one in lives})
     spanned = [point for point in points if point.same.low is not None]
-    method = (
-        spanned[0].same.method if spanned else (points[0].same.method if points else "none: no review to begin with")
-    )
+    begun = UNKNOWN_AT_ONCE if lives else NO_EPISODE
+    method = next((point.same.method for point in [*spanned, *points]), begun)
     return Median(
         value=next((point.number for point in points if (point.same.value or 0.0) <= _HALF), None),
         low=next((point.number for point in spanned if (point.same.low or 0.0) <= _HALF), None),

@@ -3,57 +3,83 @@ import pytest
 from spectrace.cli import agreement
 from spectrace.core.types import Verdict
 from spectrace.runs.reverify import Recheck
+from spectrace.stats.judgements import Judgement
+from tests.judged import ACCEPT, TOO_LONG, UNUSABLE, reject, review
 
-ACCEPT, REJECT_1, REJECT_2 = Verdict(2, 2), Verdict(2, 0, category="unsafe", reason="why"), Verdict(2, 1)
-UNUSABLE = Verdict(2, 0, status="unusable", cause="no JSON")
-
-
-def recheck(recorded, new, agree, *, counterfactual=False):
-    return Recheck("r", "e", "c", 1, 10, recorded is None, recorded, new, agree, counterfactual)
+REJECTED = Verdict(2, 0, category="unsafe", reason="why")
 
 
-def test_unusable_and_derived_reviews_stand_outside_the_share_that_agrees():
-    said = agreement.summary(
-        [
-            recheck(ACCEPT, ACCEPT, True),
-            recheck(ACCEPT, REJECT_1, False),
-            recheck(ACCEPT, UNUSABLE, None),
-            recheck(None, REJECT_1, None),
-        ],
-        only_rejected=False,
-    )
-
-    assert said[0] == "Accept everything, yes or no: 1 of 2 agree."
-    assert said[1].startswith("2 left out")
+def said(reviews, *, only_rejected=False):
+    return list(agreement.summary(reviews, only_rejected=only_rejected))
 
 
-def test_two_rejections_are_compared_by_their_step():
-    said = agreement.summary(
-        [recheck(REJECT_1, REJECT_1, True), recheck(REJECT_1, REJECT_2, True)], only_rejected=False
-    )
+def test_what_is_left_out_is_counted_by_its_reason():
+    reviews = [review(ACCEPT, UNUSABLE), review(ACCEPT, TOO_LONG), review(ACCEPT, UNUSABLE), review(ACCEPT, ACCEPT)]
 
-    assert "Both reject 2; 1 of them at the same step." in said
+    assert said(reviews)[0] == "Left out: 2 unusable, 1 too long; the bounds count them either way."
 
 
-def test_rejections_alone_never_give_a_share_of_agreement():
-    said = agreement.summary([recheck(REJECT_1, ACCEPT, False)], only_rejected=True)
+def test_derived_reviews_are_in_no_agreement():
+    assert said([review(None, ACCEPT)])[0].startswith("1 in no agreement: nobody judged them")
 
-    assert said[0] == "Of 1 recorded rejections the new verifier rejects 0. This says nothing of accepts."
+
+def test_categories_are_crossed():
+    reviews = [review(reject(), reject(category="premature"))] * 2 + [review(reject(), reject())]
+
+    assert said(reviews)[0] == "Rejected by both, category recorded > new: 2 unsafe > premature, 1 unsafe > unsafe."
 
 
 def test_what_came_after_a_difference_is_counted():
-    said = agreement.summary([recheck(ACCEPT, ACCEPT, True, counterfactual=True)], only_rejected=False)
+    pairs = [(ACCEPT, ACCEPT), (reject(), ACCEPT), (ACCEPT, reject()), (ACCEPT, ACCEPT)]
+    reviews = [review(*pair, number=number) for number, pair in enumerate(pairs, start=1)]
 
-    assert said[1].startswith("1 came after a review that came out differently")
+    assert said(reviews)[0].startswith("2 came after a review that came out differently")
+
+
+def test_writes_have_their_fate_at_the_turning_review_only():
+    pairs = [(reject(), ACCEPT), (ACCEPT, reject())]
+    reviews = [review(*pair, number=number, writes=True) for number, pair in enumerate(pairs, start=1)]
+
+    assert said(reviews)[1] == (
+        "Held writes at the review where an episode turns: 1 let through that were stopped, 0 stopped that ran, "
+        "0 as before, 0 unknown."
+    )
+
+
+def test_rejections_alone_say_nothing_of_courses_and_accepts():
+    assert said([review(reject(), ACCEPT, number=2, writes=True)], only_rejected=True) == [
+        "Of rejections alone nothing follows for accepts.",
+        "Agreement is not accuracy: both may be wrong together.",
+    ]
 
 
 def test_agreement_is_never_called_accuracy():
-    assert agreement.summary([], only_rejected=False)[-1].startswith("Agreement is not accuracy")
+    assert said([review(ACCEPT, ACCEPT)]) == ["Agreement is not accuracy: both may be wrong together."]
+
+
+@pytest.mark.usefixtures("line")
+def test_the_table_crosses_what_each_said_and_shows_rare_classes_where_there_are_any(capsys):
+    agreement.show([], [review(ACCEPT, ACCEPT), review(None, Judgement("failed"))], only_rejected=False)
+    shown = capsys.readouterr().out
+
+    assert [one.split() for one in shown.splitlines()[:4:1] if "─" not in one] == [
+        ["recorded", "\\", "new", "accept", "reject", "unusable", "failed"],
+        ["accept", "1", "0", "0", "-"],
+        ["not", "judged", "0", "0", "0", "1"],
+    ]
+
+
+@pytest.mark.usefixtures("line")
+def test_nothing_to_judge_is_said(capsys):
+    agreement.show([], [], only_rejected=False)
+
+    assert capsys.readouterr().out == "No review was there to judge again.\n"
 
 
 @pytest.mark.usefixtures("line")
 def test_a_disagreement_shows_both_verdicts(capsys):
-    agreement.show([recheck(REJECT_1, ACCEPT, False)], only_rejected=False)
+    recheck = Recheck("r", "e", "c", 1, 10, False, REJECTED, Verdict(2, 2), False, False)
+    agreement.show([recheck], [review(reject(), ACCEPT)], only_rejected=False)
     shown = capsys.readouterr().out
 
     assert "e:10  segment 1, 2 steps" in shown

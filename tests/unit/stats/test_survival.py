@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 from spectrace.stats.estimates import TOO_FEW
 from spectrace.stats.judgements import Judgement
-from spectrace.stats.survival import ALIKE, GREENWOOD, Lifetime, curve, fates, lifetimes, median, turning
+from spectrace.stats.survival import (
+    ALIKE,
+    GREENWOOD,
+    NO_EPISODE,
+    UNKNOWN_AT_ONCE,
+    Lifetime,
+    curve,
+    fates,
+    lifetimes,
+    median,
+    turning,
+)
 from tests.judged import ACCEPT, UNUSABLE, reject, review
 
 LIVES = st.lists(
@@ -123,8 +134,10 @@ def test_a_median_that_is_not_reached_is_none():
     assert (found.value, found.low, found.high, found.reviews) == (None, None, None, 3)
 
 
-def test_without_a_review_there_is_no_median_and_a_reason():
-    assert median([]).method == "none: no review to begin with"
+def test_without_a_median_there_is_a_reason():
+    unknown = lifetimes(episode((reject(1, None), reject(1, None))))
+
+    assert [median(one).method for one in ([], unknown)] == [NO_EPISODE, UNKNOWN_AT_ONCE]
 
 
 def test_only_the_first_review_that_turns_an_episode_decides_a_fate():
