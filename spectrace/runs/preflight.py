@@ -182,15 +182,16 @@ def _prompts_changed(started: EpisodeStarted, prompts: Prompts) -> Iterator[Find
 
 
 def _environment(started: EpisodeStarted, environment: Environment, *, prepare: bool) -> Iterator[Finding]:
+    if started.protocol == IMPORTED:  # its file says little of where it ran: it can be re-executed, or it cannot
+        if prepare:
+            refuse(started, environment)
+        return
     try:
         if prepare:
             yield from _facts(started.environment, environment.prepare(started.task))
-        if started.protocol != IMPORTED:
-            yield from tool_findings(started.tools, environment.tools())
-            said = environment.instructions(started.task)
-            yield from (
-                Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions")
-            )
+        yield from tool_findings(started.tools, environment.tools())
+        said = environment.instructions(started.task)
+        yield from (Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions"))
     except EnvironmentFailed as error:  # the record needs it not, a new run would
         yield Finding("environment", "/task/id", started.task.id, f"not to be had here: {error}")
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import EpisodeStarted
+from spectrace.core.events import EpisodeStarted, Origin
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Effect
 from spectrace.environments.functions import FunctionEnvironment
 from spectrace.environments.shop import open_shop
+from spectrace.errors import EnvironmentFailed
 from spectrace.runs.preflight import check, tool_findings
 from tests.episodes import recorded_events
 
@@ -150,6 +151,29 @@ def test_what_cannot_be_replayed_here_is_untestable_and_says_why(fields, words):
     checked = check(started_with(**fields))
 
     assert (checked.result, words in checked.detail) == ("untestable", True), checked.detail
+
+
+def test_an_import_is_looked_at_for_what_its_re_execution_needs():
+    origin = Origin("tau2", "f.json", "sha256:0", "1")
+    fits = started_with(protocol="imported", origin=origin, tools=())
+    unfit = started_with(protocol="imported", origin=replace(origin, unfit="another request"))
+
+    assert check(fits, environment=open_shop(), prepare=True).result == "same"
+    assert check(unfit, environment=open_shop(), prepare=True).detail == "task does not fit: another request"
+
+
+def test_a_task_that_is_not_to_be_had_here_is_a_change():
+    class Without(FunctionEnvironment):
+        def __init__(self):
+            pass
+
+        def prepare(self, task):
+            raise EnvironmentFailed("unavailable", "no such task")
+
+    checked = check(recorded_events(), environment=Without(), prepare=True)
+
+    assert [(one.field, one.recorded) for one in checked.findings] == [("/task/id", "cancel-own")]
+    assert (checked.result, "no such task" in checked.findings[0].found) == ("diverged", True)
 
 
 def test_a_record_without_its_start_or_with_a_hole_is_untestable():
