@@ -15,7 +15,7 @@ from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
 from spectrace.environments.environment import Environment
 from spectrace.errors import SpectraceError
-from spectrace.runs.preflight import Checked, check
+from spectrace.runs.preflight import Checked, Finding, check
 
 _COLUMNS = (Column("episode"), Column("result"), Column("detail", flex=36))
 
@@ -65,18 +65,22 @@ def _opened(env: str | None, recorded: str) -> tuple[Environment | None, str]:
 
 
 def show(looked: Sequence[CheckedEpisode]) -> None:
-    """Write the episodes as a table, then each finding on its own lines, and of several episodes a summary."""
+    """Write the episodes as a table, then each finding once, and of several episodes a summary."""
     rows: list[list[console.Cell]] = [
         [(one.episode, "name"), status_span(one.checked.result), one.checked.detail] for one in looked
     ]
     console.table(_COLUMNS, rows, "No episode passes.")
+    episodes: dict[Finding, list[str]] = {}
     for one in looked:
         for found in one.checked.findings:
-            console.line()
-            kind = (found.kind, "strong") if found.changed else (f"{found.kind} (a note)", "dim")
-            console.line((one.episode, "name"), "  ", kind, "  ", found.field)
-            console.line(("recorded  ", "dim"), found.recorded, indent=2)
-            console.line(("now       ", "dim"), found.found, indent=2)
+            episodes.setdefault(found, []).append(one.episode)
+    for found, names in episodes.items():
+        console.line()
+        kind = (found.kind, "strong") if found.changed else (f"{found.kind} (a note)", "dim")
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        console.line((names[0], "name"), (more, "dim"), "  ", kind, "  ", found.field)
+        console.line(("recorded  ", "dim"), found.recorded, indent=2)
+        console.line(("now       ", "dim"), found.found, indent=2)
     if len(looked) > 1:
         count = Counter(one.checked.result for one in looked)
         said = ", ".join(f"{count[name]} {name}" for name in ("same", "diverged", "untestable") if count[name])

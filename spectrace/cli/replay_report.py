@@ -50,7 +50,9 @@ def _report(one: ReplayResult, first: Difference) -> None:
     console.line(("cause     ", "dim"), first.cause, indent=2, hang=10)
     for near in first.nearest:
         differs = f"differs in {', '.join(near.differs)}" if near.differs else "is equal"
-        console.line(("nearest   ", "dim"), (f"{one.episode}:{near.seq}", "name"), f"  {near.name} {differs}", indent=2)
+        console.line(
+            ("nearest   ", "dim"), (f"{one.episode}:{near.seq}", "name"), f"  {near.name} {differs}", indent=2, hang=10
+        )
 
 
 def summary(results: Sequence[ReplayResult]) -> str:

@@ -56,9 +56,14 @@ class Difference:
 def named(body: Body | Unknown) -> str:
     """Return what an event is, in short: `generate.requested(reviewer)`, `act.requested(cancel_order)`."""
     type_ = body.type if isinstance(body, Unknown) else body.TYPE
-    part = getattr(body, "role", None) or getattr(body, "tool", None) or getattr(body, "reason", None)
+    part = _part(body)
     short = isinstance(body, (SegmentClosed, ActRequested)) or hasattr(body, "role")
     return f"{type_}({part})" if part and short else type_
+
+
+def _part(body: object) -> str | None:
+    """Return what tells an event from others of its type."""
+    return getattr(body, "role", None) or getattr(body, "tool", None) or getattr(body, "reason", None)
 
 
 def likely_cause(recorded: Event, found: Body, field: str, before: Event | None, changes: Sequence[str]) -> str:
@@ -148,7 +153,7 @@ def nearest(events: Sequence[Event], at: int, found: Body) -> tuple[Nearest, ...
     others = sorted(same_type, key=lambda event: abs(event.seq - at))[:_LOOKED_AT]
     ranked = sorted(
         ((compare.differences(event.body, found), event) for event in others),
-        key=lambda one: (len(one[0]), abs(one[1].seq - at)),
+        key=lambda one: (_part(one[1].body) != _part(found), len(one[0]), abs(one[1].seq - at)),
     )
     return tuple(
         Nearest(event.seq, named(event.body), tuple(path for path, _, _ in differs[:_PATHS]))

@@ -83,9 +83,11 @@ def test_a_record_that_cannot_be_replayed_here_is_untestable(line, episode):
     assert (item["result"], item["findings"]) == ("untestable", [])
 
 
-def test_several_episodes_have_a_line_of_totals(line, episode):
+def test_several_episodes_have_a_line_of_totals_and_each_finding_once(line, episode):
     store = open_store("spectrace.db")
     recorded(store)
     store.close()
 
     assert "2 episodes looked at, nothing run: 2 same." in line("replay", "--all", "--check").stdout
+    changed = line("replay", "--all", "--check", "-o", "k=2").stdout
+    assert (changed.count("/options/k"), " and 1 more  options" in changed) == (1, True)

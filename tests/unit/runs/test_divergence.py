@@ -134,6 +134,7 @@ def test_the_nearest_recorded_events_come_first_and_an_equal_one_differs_in_noth
     found = nearest(events, questions[0].seq, questions[2].body)
 
     assert found[0] == Nearest(questions[2].seq, named(questions[2].body), ())
+    assert {one.name for one in found} == {named(questions[2].body)}
     assert [questions[0].seq in {one.seq for one in found}, len(found)] == [False, 3]
 
 
