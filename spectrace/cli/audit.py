@@ -124,7 +124,8 @@ def show(deeds: Sequence[Deed]) -> None:
     indeterminate = sum(deed.outcome == "indeterminate" for deed in deeds)
     if indeterminate:
         console.say(
-            f"{indeterminate} indeterminate: asked and not answered, so it may have happened. Nothing runs it again.",
+            f"{indeterminate} indeterminate: asked and not answered, so it may have happened. Nothing runs it again; "
+            "`spectrace audit settle` adds what a person finds out.",
             style="warning",
         )
 

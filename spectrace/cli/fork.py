@@ -12,7 +12,7 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
-from spectrace.cli.run_choices import named_models, require_scoring
+from spectrace.cli.run_choices import lacking, named_models, require_scoring, unasked
 from spectrace.cli.select import event_of
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, protocol, settings_here
@@ -93,7 +93,10 @@ def command(
         events = reader.events(parent)
     told = fork_point(events, seq, edit)
     chosen = _protocol(told, options)
-    named = named_models([chosen], {"weak": weak, "strong": strong, "user": user}, settings)
+    given = {"weak": weak, "strong": strong, "user": user}
+    named = named_models([chosen], given, settings)
+    for said in lacking([chosen], options) + unasked([chosen], given):
+        console.say(said, style="warning")
     with console.progress() as progress:
         models = Models(settings, weights_progress(progress))
         clients = {role: models.open(model) for role, model in named.items()}

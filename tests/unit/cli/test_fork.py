@@ -134,3 +134,16 @@ def test_a_rejection_that_a_fork_took_over_is_counted_with_its_parent_only(line,
     fork = line.items("fork", f"{episode}:{seq}", "--env", "shop", *models)
 
     assert (fork[0]["rejections"], [one["n"] for one in line.items("rejections")]) == (1, [1])
+
+
+def test_an_option_that_does_nothing_is_told(line, rejected, models, accepting):
+    edit = ("--answer", accepting, "--by", "Ann Lee")
+    result = line("fork", rejected, "--env", "shop", *models, *edit, "-o", "threshold=0.6")
+
+    assert "-o threshold=0.6 has no effect on specagent without" in result.stderr
+
+
+def test_an_event_before_which_other_options_leave_the_record_cannot_be_forked(line, rejected, models):
+    result = line("fork", rejected, "--env", "shop", *models, "-o", "acceptance=exact")
+
+    assert (result.exit_code, "leaves the record at event" in " ".join(result.stderr.split())) == (125, True)

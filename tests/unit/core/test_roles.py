@@ -106,3 +106,10 @@ def test_an_accept_needs_no_further_word():
     played = Playbook(SpecAgent().run(setup())).begins().says("weak", change()).says("strong", accept())
 
     assert played.command.authority == f"verdict:{played.seq - 1}"
+
+
+def test_a_decision_is_done_on_its_own_event_unless_a_person_edited_the_review():
+    desk = Desk(setup(), Budget())
+    desk.edited[7] = "person:Ann"
+
+    assert [desk.authority(review, "verdict:9") for review in (7, 5, None)] == ["person:Ann", "verdict:9", "verdict:9"]

@@ -259,3 +259,14 @@ def test_acts_of_two_lanes_never_overlap_so_the_fingerprints_around_each_are_its
     results, _ = drive(parallel([read, write]), Counter())
 
     assert [(one.value.before, one.value.after) for one in results] == [("0", "0"), ("0", "1")]
+
+
+@pytest.mark.parametrize(("source", "by"), [("edited", "person:Ann"), ("live", None), ("record", None)])
+def test_only_an_answer_that_a_person_edited_is_said_to_be_somebodys(source, by):
+    class Edited(SlowFirst):
+        async def generate(self, lane, request, command):
+            return Generated(Completion(Message("assistant", "x"), model="person:Ann"), source)
+
+    asked = commands.generate(Role.REVIEWER, "strong", "s1", ASK)
+
+    assert asyncio.run(Driver(Edited(), ListLog(), "live").run(asked)).by == by
