@@ -37,6 +37,13 @@ def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
             f"{counted(superseded, 'superseded episode')} left out: another of the same run, task and trial stands. "
             "`spectrace cost EP` says what one cost."
         )
+    parents = [one.started.parent for group in groups for one in group.spendings]
+    forks = sum(parent is not None and parent.kind == "fork" for parent in parents)
+    if forks:
+        found.append(
+            f"{counted(forks, 'fork')}: the calls taken over from a parent's record are counted as if they had been "
+            "made here; nobody paid them twice, and `spectrace ls` says what was paid."
+        )
     return found
 
 

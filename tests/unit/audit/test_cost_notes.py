@@ -6,6 +6,7 @@ from spectrace.audit.cost_notes import notes
 from spectrace.audit.costing import Costing, cost_groups
 from spectrace.audit.spending import spending
 from spectrace.core.baselines import StrongOnly
+from spectrace.core.events import Parent
 from spectrace.cost.profile_file import load_profile
 from tests.episodes import recorded_events
 from tests.spent import ALONE_TOLD, STRONG_TOLD, WEAK_TOLD
@@ -69,3 +70,11 @@ def test_episodes_that_are_superseded_are_said_to_be_left_out():
     groups = cost_groups([replace(one, score=None), replace(one, episode="second", at=one.at + 1)], PAPER)
 
     assert any(note.startswith("1 superseded episode left out: ") for note in notes(groups, PAPER))
+
+
+def test_what_a_fork_took_over_is_said_to_be_counted():
+    fork = replace(spec(), started=replace(spec().started, parent=Parent("fork", "ep1", 9)))
+    verified = replace(spec(), started=replace(spec().started, parent=Parent("reverify", "ep1", 9)))
+
+    assert any(note.startswith("1 fork: the calls taken over") for note in notes(cost_groups([fork], PAPER), PAPER))
+    assert not any("taken over" in note for note in notes(cost_groups([verified], PAPER), PAPER))
