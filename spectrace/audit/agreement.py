@@ -9,14 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from spectrace.audit.answers import Filters
 from spectrace.audit.queries import Reader
-from spectrace.core.fold import Episode, FoldedSegment
-from spectrace.core.prompts import written
+from spectrace.core.events import EpisodeStarted, VerdictGiven
+from spectrace.core.fold import Episode, FoldedSegment, fold, verdict_of
+from spectrace.core.prompts import Prompts, written
 from spectrace.core.reviews import Review as Recorded
 from spectrace.core.reviews import reviews_of
 from spectrace.core.sameness import same_action
 from spectrace.core.types import Action, Effect, Outcome, Verdict
 from spectrace.stats.judgements import Judgement, Kind, Review
+
+REVERIFY = "reverify"
 
 
 class Rechecked(Protocol):
@@ -56,6 +60,40 @@ def judged_reviews(
         review
         for name, new in verdicts.items()
         for review in _of_episode(reader.episode(name), new, (ended or {}).get(name), only_rejected=only_rejected)
+    ]
+
+
+def asked_again(reader: Reader, episodes: Iterable[str]) -> list[Review]:
+    """Return what the verifiers that rejected said when they were asked the same again, in whatever run.
+
+    That is how often the same verifier repeats itself: the floor under what another one says of its rejections.
+    """
+    wanted, found = set(episodes), list[Review]()
+    for one in reader.iter_episodes(Filters(protocol=(REVERIFY,), status=("completed",))):
+        if one.parent not in wanted:
+            continue
+        episode, child = reader.episode(one.parent), reader.events(one.episode)
+        if _same_question(episode.started, fold(child).started):
+            verdicts = {
+                event.body.segment: verdict_of(event.body) for event in child if isinstance(event.body, VerdictGiven)
+            }
+            found += _of_episode(episode, verdicts, None, only_rejected=True)
+    return found
+
+
+def _same_question(first: EpisodeStarted, again: EpisodeStarted) -> bool:
+    """Whether a pass asked the recorded reviewer itself, by its own prompts, for what it had been asked."""
+    options = json.loads(first.options)
+    decoded = (options.get("verdict", "decoded"), options.get("acceptance", "semantic")) == ("decoded", "semantic")
+    prompts = Prompts.from_json(first.prompts).to_json() == Prompts.from_json(again.prompts).to_json()
+    return decoded and prompts and _reviewers(first) == _reviewers(again)
+
+
+def _reviewers(started: EpisodeStarted) -> list[tuple[str | bool, ...]]:
+    return [
+        (one.provider, one.name, one.parameters, one.calls, one.constrained)
+        for one in started.models
+        if one.role == "strong"
     ]
 
 

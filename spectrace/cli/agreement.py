@@ -22,13 +22,15 @@ _KINDS = (*_ALWAYS, "too_long", "failed", "context_redacted")
 _NONE = "not judged"
 
 
-def show(rechecks: Sequence[Recheck], reviews: Sequence[Review], *, only_rejected: bool) -> None:
+def show(
+    rechecks: Sequence[Recheck], reviews: Sequence[Review], *, only_rejected: bool, again: Sequence[Review] = ()
+) -> None:
     """Write the verdicts against each other, the statistics, and each disagreement."""
     if not reviews:
         console.line("No review was there to judge again.")
         return
     _crossed(reviews)
-    rows = rows_of(reviews, TaskBootstrap(), only_rejected=only_rejected)
+    rows = rows_of(reviews, TaskBootstrap(), only_rejected=only_rejected, again=again)
     if rows:
         console.line()
         _statistics(rows)

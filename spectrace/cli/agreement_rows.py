@@ -4,7 +4,7 @@ Counterpart of `agreement`, which writes them, and the sentences around them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spectrace.audit.lines import counted
 from spectrace.stats import agreement
@@ -14,6 +14,8 @@ from spectrace.stats.judgements import Review
 from spectrace.stats.survival import Median, lifetimes, median
 
 _NONE = "none: "
+
+FLOOR_UNKNOWN = "none: floor unknown, it has not been asked again"
 
 _Shown = Callable[[float], str]
 
@@ -34,14 +36,18 @@ class Row:
     """Why there is no value, or no interval."""
 
 
-def rows_of(reviews: Sequence[Review], bootstrap: TaskBootstrap, *, only_rejected: bool) -> list[Row]:
-    """Return the rows. Of rejections alone nothing is said but how often they are rejected again."""
+def rows_of(
+    reviews: Sequence[Review], bootstrap: TaskBootstrap, *, only_rejected: bool, again: Sequence[Review] = ()
+) -> list[Row]:
+    """Return the rows. Of rejections alone nothing is said but how often they are rejected again.
+
+    `again`: what the verifiers that had rejected said themselves when they were asked once more.
+    """
     if only_rejected:
+        same = agreement.rejected_again(again)
         return [
             _percent("rejected again", agreement.rejected_again(reviews), agreement.rejected_again_bounds(reviews)),
-            Row(
-                "the same verifier's repeat rate", None, None, None, None, None, None, "floor unknown, it takes repeats"
-            ),
+            _percent("by the first verifier", same if same.n else replace(same, method=FLOOR_UNKNOWN)),
         ]
     if all(one.recorded is None for one in reviews):
         return []

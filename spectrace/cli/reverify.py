@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import click
 
-from spectrace.audit.agreement import judged_reviews
+from spectrace.audit.agreement import asked_again, judged_reviews
 from spectrace.audit.answers import Filters
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader, open_reader
@@ -91,11 +91,12 @@ def command(
         rechecks = [recheck for found, _ in done for recheck in found]
         ended = {episode: outcome for episode, (_, outcome) in zip(names, done, strict=True)}
         reviews = [] if as_json else judged_reviews(reader, rechecks, ended, only_rejected=only is not None)
+        again = asked_again(reader, names) if only and not as_json else []
     if as_json:
         document.write("reverify", [item(one) for one in rechecks])
     else:
         console.line(("run ", "dim"), (run, "name"), f"  {counted(len(names), 'episode')}, verifier {verifier}")
-        agreement.show(rechecks, reviews, only_rejected=only is not None)
+        agreement.show(rechecks, reviews, only_rejected=only is not None, again=again)
     for said in failed:
         console.say(said, style="error")
     ctx.exit(1 if failed else 0)

@@ -2,8 +2,9 @@ import asyncio
 
 import pytest
 
-from spectrace.audit.agreement import judged_reviews
+from spectrace.audit.agreement import asked_again, judged_reviews
 from spectrace.core.baselines import WeakOnly
+from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Outcome
 from spectrace.errors import ModelFailed
@@ -108,3 +109,33 @@ def test_derived_reviews_have_nothing_recorded(again):
 def test_without_a_word_on_how_passes_ended_only_what_was_judged_is_there(store, reader):
     assert judged_reviews(reader, []) == []
     assert judged_reviews(reader, [], {recorded(store): Outcome("completed", "nothing_to_review")}) == []
+
+
+def again_by(store, episode, *replies, name="", prompts=None):
+    verifier = ScriptedModel(replies, name=name) if name else ScriptedModel(replies)
+    asyncio.run(reverify_episode(list(store.read(episode)), verifier, store, "again", prompts=prompts))
+
+
+def test_only_what_the_first_verifier_says_of_its_own_rejections_is_a_repeat(store, reader):
+    episode, other = recorded(store), recorded(store)
+    for _ in range(2):
+        again_by(store, episode, reject(1), accept(), accept())
+    again_by(store, episode, accept(), accept(), accept(), name="second")
+    again_by(store, other, accept(), accept(), accept())
+    found = asked_again(reader, [episode])
+
+    assert [(one.episode, one.number, one.new.kind) for one in found] == [(episode, 1, "reject")] * 2
+
+
+def test_other_prompts_are_another_question(store, reader):
+    episode = recorded(store)
+    again_by(store, episode, reject(1), accept(), accept(), prompts=Prompts(tools_heading="YOUR TOOLS"))
+
+    assert asked_again(reader, [episode]) == []
+
+
+def test_a_verdict_that_was_not_decoded_is_not_repeated_by_one_that_is(store, reader):
+    episode = recorded(store, weak=[DONE], strong=[FIND, DONE, DONE], protocol=SpecAgent(acceptance="exact"))
+    again_by(store, episode, *[accept()] * 3)
+
+    assert asked_again(reader, [episode]) == []

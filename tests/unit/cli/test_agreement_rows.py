@@ -65,13 +65,17 @@ def test_where_nobody_judged_before_nothing_is_compared():
     assert rows([review(None, ACCEPT)]) == {}
 
 
-def test_rejections_alone_have_one_share_and_a_repeat_rate_that_takes_repeats():
-    found = rows([review(reject(), reject()), review(reject(), ACCEPT)], only_rejected=True)
+def test_rejections_alone_stand_beside_how_often_the_first_verifier_repeats_them():
+    reviews = [review(reject(), reject()), review(reject(), ACCEPT)]
+    alone, beside = (
+        rows_of(reviews, FEW, only_rejected=True, again=again) for again in ([], [review(reject(), reject())] * 3)
+    )
 
-    assert [(one.value, one.missing) for one in found.values()] == [
-        ("50.0 %", "fewer than 10 tasks"),
-        (None, "floor unknown, it takes repeats"),
+    assert [(one.title, one.value, one.missing) for one in alone] == [
+        ("rejected again", "50.0 %", "fewer than 10 tasks"),
+        ("by the first verifier", None, "floor unknown, it has not been asked again"),
     ]
+    assert (beside[1].value, beside[1].of) == ("100.0 %", "3 reviews")
 
 
 @pytest.mark.parametrize(

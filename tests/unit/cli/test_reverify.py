@@ -49,6 +49,14 @@ def test_only_rejections_may_be_asked_again(line, episode, lenient):
     assert item["segment"] == 1
 
 
+def test_rejections_alone_stand_beside_the_floor(line, episode, lenient):
+    shown = line("reverify", episode, "--verifier", lenient, "--only", "rejected").stdout
+
+    assert re.search(r"rejected again +0\.0 % +1 review +1\n", shown)
+    assert "No value of by the first verifier: floor unknown, it has not been asked again." in shown
+    assert "agree" not in shown
+
+
 def test_a_re_verification_is_not_judged_itself(line, episode, lenient):
     line("reverify", episode, "--verifier", lenient, "--name", "again")
     (child,) = (item["episode"] for item in line.items("ls", "--protocol", "reverify"))
