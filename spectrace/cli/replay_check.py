@@ -81,6 +81,9 @@ def show(looked: Sequence[CheckedEpisode]) -> None:
         console.line((names[0], "name"), (more, "dim"), "  ", kind, "  ", found.field)
         console.line(("recorded  ", "dim"), found.recorded, indent=2)
         console.line(("now       ", "dim"), found.found, indent=2)
+        if any(found.digests):
+            recorded, here = (digest or "none" for digest in found.digests)
+            console.line(("schema    ", "dim"), f"{recorded}, now {here}", indent=2, hang=10)
     if len(looked) > 1:
         count = Counter(one.checked.result for one in looked)
         said = ", ".join(f"{count[name]} {name}" for name in ("same", "diverged", "untestable") if count[name])
@@ -102,6 +105,8 @@ def item(one: CheckedEpisode) -> dict[str, object]:
                 "recorded": found.recorded,
                 "found": found.found,
                 "changed": found.changed,
+                "recorded_digest": found.digests[0],
+                "found_digest": found.digests[1],
             }
             for found in one.checked.findings
         ],

@@ -2,7 +2,7 @@
 
 `check` executes nothing: it reads the record, and of an environment its tools and, where the caller says that this is
 harmless (`prepare`), its facts. A *change* is one that a replay or a new run would meet; a *note* (another version of
-spectrace, an option that did not exist then) alters nothing by itself.
+spectrace, an option that did not exist then, a tool's other description) alters nothing of what is replayed.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from spectrace.core.compare import differences
-from spectrace.core.digest import tools_digest
+from spectrace.core.digest import text_digest
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.options import types_of
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
@@ -26,6 +26,8 @@ from spectrace.runs.reverify import REVERIFY
 IMPORTED = "imported"
 """The protocol name of recordings that another program made."""
 _NOTHING = "(nothing)"
+_BLOCKING = frozenset({"tool_removed", "tool_renamed", "schema", "effect"})
+"""Changes of a tool that make re-executing a record another thing than it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Finding:
     found: str
     changed: bool = True
     """False for a note."""
+    digests: tuple[str | None, str | None] = (None, None)
+    """Of a tool's schema, recorded and here; None where there is no such tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,11 @@ def changes_by(started: EpisodeStarted, prompts: Prompts | None, options: Mappin
     return (*_options_changed(started, options), *(_prompts_changed(started, prompts) if prompts is not None else ()))
 
 
-def refuse(started: EpisodeStarted, environment: Environment) -> None:
-    """Raise Untestable, before anything runs, for an environment that cannot give the same answers again."""
+def refuse(started: EpisodeStarted, environment: Environment) -> tuple[str, ...]:
+    """Raise Untestable, before anything runs, for an environment that cannot give the same answers again.
+
+    Return what differs of its tools and does no harm: the recorded models were shown the recorded descriptions.
+    """
     if started.origin is not None and started.origin.unfit is not None:
         raise Untestable(f"task does not fit: {started.origin.unfit}")
     try:
@@ -91,10 +98,13 @@ def refuse(started: EpisodeStarted, environment: Environment) -> None:
         raise Untestable(
             f"the task's first state differs: recorded {wanted[:19]}, here {found[:19]}; the environment's data changed"
         )
-    if started.protocol != IMPORTED and (digest := tools_digest(environment.tools())) != started.tools_digest:
-        first = next(tool_findings(started.tools, environment.tools()), None)
-        what = f"{first.field}: recorded {first.recorded}, here {first.found}" if first is not None else digest
-        raise Untestable(f"the tools differ ({what}): recorded under another version")
+    if started.protocol == IMPORTED:
+        return ()
+    differing = list(tool_findings(started.tools, environment.tools()))
+    if (first := next((one for one in differing if one.kind in _BLOCKING), None)) is not None:
+        said = f"{first.field}: recorded {first.recorded}, here {first.found}"
+        raise Untestable(f"the tools differ ({said}): recorded under another version")
+    return tuple(f"{one.field} ({one.kind})" for one in differing)
 
 
 def check(  # noqa: PLR0913 - all that a replay is given
@@ -213,13 +223,24 @@ def tool_findings(recorded: Sequence[ToolSpec], here: Sequence[ToolSpec]) -> Ite
             yield from _tool_changes(tool, now[tool.name])
         elif (renamed := next((one for one in new if _same_but_name(tool, one)), None)) is not None:
             new.remove(renamed)
-            yield Finding("tool_renamed", f"/tools/{tool.name}", tool.name, renamed.name)
+            yield _told("tool_renamed", tool, renamed)
         else:
-            yield Finding("tool_removed", f"/tools/{tool.name}", tool.name, _NOTHING)
+            yield _told("tool_removed", tool, None)
     for tool in new:
-        yield Finding("tool_added", f"/tools/{tool.name}", _NOTHING, tool.name)
+        yield _told("tool_added", None, tool)
     if set(was) == set(now) and list(was) != list(now):
         yield Finding("tool_order", "/tools", ", ".join(was), ", ".join(now))
+
+
+def _told(kind: str, was: ToolSpec | None, now: ToolSpec | None) -> Finding:
+    recorded, here = (_NOTHING if tool is None else tool.name for tool in (was, now))
+    field = f"/tools/{here if was is None else recorded}"
+    return Finding(kind, field, recorded, here, digests=_digests(was, now))
+
+
+def _digests(was: ToolSpec | None, now: ToolSpec | None) -> tuple[str | None, str | None]:
+    recorded, here = (None if tool is None else text_digest(tool.parameters) for tool in (was, now))
+    return recorded, here
 
 
 def _same_but_name(one: ToolSpec, other: ToolSpec) -> bool:
@@ -230,4 +251,4 @@ def _tool_changes(was: ToolSpec, now: ToolSpec) -> Iterator[Finding]:
     kinds = (("schema", "parameters"), ("description", "description"), ("effect", "effect"), ("effect", "external"))
     for kind, name in kinds:
         for found in differences(getattr(was, name), getattr(now, name), f"/tools/{was.name}/{name}"):
-            yield Finding(kind, *found)
+            yield Finding(kind, *found, changed=kind != "description", digests=_digests(was, now))

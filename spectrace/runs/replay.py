@@ -112,15 +112,18 @@ async def _replay(
     if imported and environment is None:
         raise Untestable("it was imported: no generator of ours made it; re-execute its actions with --tools live")
     recording = Recording(events, skip=_MODEL_EVENTS if imported else ())
+    differing: tuple[str, ...] = ()
     if environment is not None:
-        refuse(started, environment)
+        differing = refuse(started, environment)
         source: RecordedSource | _Reexecution = _Reexecution(recording, environment, events, imported=imported)
     else:
         source = RecordedSource(recording)
     log = Comparison(recording, _NOT_IN_FILES if imported else frozenset(), instead.named(started))
     driver = Driver(source, log, "record")
     asked = reenact(events) if imported else _generator(instead.of(started), parent)
-    return await _compare(driver, asked, recording, log, events)
+    result = await _compare(driver, asked, recording, log, events)
+    harmless = f"; of the tools differs, without effect on it: {', '.join(differing)}" if differing else ""
+    return replace(result, detail=result.detail + harmless)
 
 
 def _generator(started: EpisodeStarted, parent: Sequence[Event] | None) -> Asking[Outcome]:

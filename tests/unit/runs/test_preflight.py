@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from spectrace.core.digest import text_digest
 from spectrace.core.events import EpisodeStarted, Origin
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Effect
 from spectrace.environments.functions import FunctionEnvironment
 from spectrace.environments.shop import open_shop
-from spectrace.errors import EnvironmentFailed
-from spectrace.runs.preflight import check, tool_findings
+from spectrace.errors import EnvironmentFailed, Untestable
+from spectrace.runs.preflight import check, refuse, tool_findings
 from tests.episodes import recorded_events
 
 TOOLS = open_shop().tools()
@@ -94,10 +95,51 @@ def test_a_schema_with_one_other_member_is_named_to_the_member():
 
 
 def test_a_changed_tool_makes_the_answer_no():
-    checked = check(started_with(tools=(replace(FIRST, description="Old."), *TOOLS[1:])), environment=open_shop())
+    checked = check(started_with(tools=(replace(FIRST, effect=Effect.WRITE), *TOOLS[1:])), environment=open_shop())
 
     assert (checked.result, checked.detail) == ("diverged", "1 change")
-    assert [one.kind for one in checked.findings] == ["description"]
+    assert [one.kind for one in checked.findings] == ["effect"]
+
+
+def test_another_description_alone_is_a_note():
+    checked = check(started_with(tools=(replace(FIRST, description="Old."), *TOOLS[1:])), environment=open_shop())
+
+    assert (checked.result, checked.detail) == ("same", "nothing has changed; 1 note")
+    assert [(one.kind, one.changed) for one in checked.findings] == [("description", False)]
+
+
+def test_a_tool_is_told_with_its_schemas_digests_then_and_now():
+    other = replace(FIRST, parameters='{"type": "object", "properties": {}, "required": ["x"]}')
+    was, now = text_digest(FIRST.parameters), text_digest(other.parameters)
+
+    assert {one.digests for one in tool_findings([FIRST], [other])} == {(was, now)}
+    assert [one.digests for one in tool_findings([FIRST], [])] == [(was, None)]
+    assert [one.digests for one in tool_findings([], [FIRST])] == [(None, was)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"name": "seek"}, {"effect": Effect.WRITE}, {"parameters": '{"type": "object"}'}],
+    ids=["renamed", "effect", "schema"],
+)
+def test_a_tool_that_changed_refuses_re_execution_before_anything_runs(change):
+    started = started_with(tools=(replace(FIRST, **change), *TOOLS[1:]))[0].body
+
+    with pytest.raises(Untestable, match=r"the tools differ \(/tools/"):
+        refuse(started, open_shop())
+
+
+def test_a_tool_that_is_gone_refuses_re_execution():
+    started = started_with(tools=(replace(FIRST, name="gone", parameters="{}"), *TOOLS))[0].body
+
+    with pytest.raises(Untestable, match=r"/tools/gone: recorded gone, here \(nothing\)"):
+        refuse(started, open_shop())
+
+
+def test_another_description_is_told_and_refuses_nothing():
+    started = started_with(tools=(replace(FIRST, description="Old."), *TOOLS[1:]))[0].body
+
+    assert refuse(started, open_shop()) == (f"/tools/{FIRST.name}/description (description)",)
 
 
 def test_other_data_of_the_environment_is_a_change():

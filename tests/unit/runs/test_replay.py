@@ -107,6 +107,16 @@ def test_an_environment_that_cannot_be_restored_is_never_run_again():
     assert calls == []
 
 
+def test_another_description_of_a_tool_is_told_and_executes_all_the_same():
+    shop = open_shop()
+    tools = (replace(shop.tools()[0], description="Another."), *shop.tools()[1:])
+    shop.tools = lambda: tools
+    result = replay(recorded_events(), environment=shop)
+
+    assert (result.result, result.observations) == ("same", 4)
+    assert "of the tools differs, without effect on it: /tools/find_customer/description" in result.detail
+
+
 def test_another_environment_than_the_recorded_one_is_refused():
     environment = FunctionEnvironment.from_functions("desk", [], "Nothing.", reset=lambda: None, restore="reset")
 
