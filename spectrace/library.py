@@ -4,6 +4,8 @@ All three are coroutines: `asyncio.run(spectrace.run(...))`. Models and environm
 Environment.from_functions) or the texts that the command line takes (`sglang:NAME@URL`, `shop`).
 """
 
+from collections.abc import Mapping
+
 from spectrace import config
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
@@ -79,14 +81,22 @@ def _task(environment: Environment, name: str) -> Task:
 
 
 async def replay(
-    episode: str, store: EventStore, *, prompts: Prompts | None = None, env: Environment | str | None = None
+    episode: str,
+    store: EventStore,
+    *,
+    prompts: Prompts | None = None,
+    options: Mapping[str, object] | None = None,
+    env: Environment | str | None = None,
 ) -> ReplayResult:
-    """Replay an episode from its record; with `env`, execute its actions again on that fresh environment."""
+    """Replay an episode from its record, with other prompts or options on request.
+
+    With `env`, execute its actions again on that fresh environment.
+    """
     events = list(store.read(store.resolve(episode)))
     parent = getattr(events[0].body, "parent", None)
     parent_events = list(store.read(parent.episode)) if parent is not None else None
     environment = config.open_environment(env) if isinstance(env, str) else env
-    return await replay_episode(events, prompts=prompts, environment=environment, parent=parent_events)
+    return await replay_episode(events, prompts=prompts, options=options, environment=environment, parent=parent_events)
 
 
 async def reverify(

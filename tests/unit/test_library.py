@@ -25,6 +25,19 @@ def test_a_run_is_recorded_replayed_and_re_verified(tmp_path):
     assert [(row.run, row.agree) for row in rows] == [("second", True)]
 
 
+def test_a_replay_with_another_option_says_which(tmp_path):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    recorded = run_shop(store)
+    same, other, unknown = (
+        asyncio.run(spectrace.replay(recorded.episode, store, options=options))
+        for options in ({"k": 6}, {"finish": "free"}, {"k": 0})
+    )
+    store.close()
+
+    assert (same.result, unknown.result) == ("same", "untestable")
+    assert "/options/finish (recorded 'held', now 'free')" in other.detail
+
+
 def test_a_missing_model_store_or_task_is_named(tmp_path):
     store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
     model = spectrace.ScriptedModel([])
