@@ -6,7 +6,7 @@ import pytest
 
 from spectrace.config import open_model
 from spectrace.core.baselines import StrongOnly
-from spectrace.core.events import EpisodeEnded, EpisodeStarted, GenerateCompleted
+from spectrace.core.events import EpisodeEnded, EpisodeStarted, GenerateCompleted, VerdictGiven
 from spectrace.core.specagent import SpecAgent
 from spectrace.environments.shop import open_shop
 from spectrace.runs.live import record
@@ -15,8 +15,8 @@ from spectrace.store.sql import open_store
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1500)]
 
-SHORT = SpecAgent(k=3, max_steps=5)
-"""A few real steps: a review takes tens of seconds on a CPU."""
+SHORT = SpecAgent(k=3, max_steps=5, review="every")
+"""A few real steps, reviewed whatever they are: a review takes tens of seconds on a CPU."""
 
 
 def episode(tmp_path, weak, strong, protocol=SHORT):
@@ -46,6 +46,7 @@ def test_an_episode_with_sglang_in_both_roles_is_recorded_and_replays_the_same(t
     assert isinstance(events[-1].body, EpisodeEnded)
 
     assert (replayed.result, replayed.compared) == ("same", len(events) - 1)
+    assert [event for event in events if isinstance(event.body, VerdictGiven)]
     assert answers[1].usage.cached > 0
     assert all(answer.usage.input is not None and answer.usage.output is not None for answer in answers)
     assert [model.provider for model in started.models] == ["sglang", "sglang"]
