@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from spectrace.core.types import Message, ModelRequest, ToolSpec, Usage
-from spectrace.models import chat
+from spectrace.models import chat, finish
 from spectrace.models.calls import InvalidReply, SentCall, read_calls, sendable_arguments
 
 NOT_SENT = ("seed",)
@@ -120,7 +120,7 @@ def read_body(body: dict[str, object]) -> chat.Reply:
     if len(blocks) != len(content):
         raise InvalidReply("a block of its content is no object")
     called = read_calls([_call(block) for block in blocks if block.get("type") == "tool_use"], objects=True)
-    finish_reason = _words(body.get("stop_reason"))
+    finish_reason, odd = finish.read(body.get("stop_reason"))
     return chat.Reply(
         message=Message("assistant", _joined(blocks, "text"), called.calls),
         reasoning=_joined(blocks, "thinking") or None,
@@ -132,6 +132,7 @@ def read_body(body: dict[str, object]) -> chat.Reply:
         choice={},
         anomalies=(
             *called.anomalies,
+            *odd,
             *chat.disagreement(finish_reason, "tool_use", called=bool(called.calls)),
             *_unread(blocks),
         ),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from spectrace.core.types import Message, ModelRequest, ToolSpec, Usage
+from spectrace.models import finish
 from spectrace.models.calls import Calls, InvalidReply, SentCall, read_calls, sendable_arguments
 
 __all__ = [
@@ -118,7 +119,7 @@ def read_body(body: dict[str, object]) -> Reply:
     if not isinstance(message, dict):
         raise InvalidReply("its first choice has no message")
     called = _calls(message.get("tool_calls"))
-    finish_reason = _text(choice.get("finish_reason"))
+    finish_reason, odd = finish.read(choice.get("finish_reason"))
     return Reply(
         message=Message("assistant", content(message.get("content")), called.calls),
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
@@ -130,6 +131,7 @@ def read_body(body: dict[str, object]) -> Reply:
         choice=choice,
         anomalies=(
             *called.anomalies,
+            *odd,
             *disagreement(finish_reason, "tool_calls", called=bool(called.calls)),
             *([f"{len(choices) - 1} more choices were left out"] if len(choices) > 1 else []),
             *([FORMER_CALL] if message.get("function_call") else []),

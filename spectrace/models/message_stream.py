@@ -8,7 +8,7 @@ body that the pieces make, as `stream.py` is of `chat.py`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from spectrace.models import anthropic_messages, chat
+from spectrace.models import anthropic_messages, chat, finish
 from spectrace.models.calls import InvalidReply, json_object
 from spectrace.models.sse import Events
 from spectrace.models.stream import StreamBroken, StreamFailed
@@ -54,6 +54,7 @@ class MessageStream:
         self._message: dict[str, object] = {}
         self._usage: dict[str, object] = {}
         self._blocks: dict[int, _Block] = {}
+        self._ends: list[object] = []
         self.done = False
         """Whether the server said that nothing follows."""
         self.begun = False
@@ -74,7 +75,7 @@ class MessageStream:
         for data in self._events.end():
             if json_object(data) is not None:  # else the stream ended inside an event
                 self._event(data)
-        if not self.done and self._message.get("stop_reason") is None:
+        if not self.done and not self._ends:
             error = chat.error_text(json_object(self._events.stray))
             if error is not None:
                 raise StreamFailed(error)
@@ -83,8 +84,11 @@ class MessageStream:
             if block.open:
                 raise InvalidReply(f"block {index} of its stream was never ended")
         content = [block.whole() for _, block in sorted(self._blocks.items())]
-        reply = anthropic_messages.read_body({**self._message, "content": content, "usage": self._usage})
-        return chat.with_anomalies(reply, reply.anomalies + (() if self.done else ("no message_stop came",)))
+        reason, odd = finish.settled(self._ends)
+        body = {**self._message, "stop_reason": reason, "content": content, "usage": self._usage}
+        reply = anthropic_messages.read_body(body)
+        unmarked = () if self.done else ("no message_stop came",)
+        return chat.with_anomalies(reply, (*reply.anomalies, *odd, *unmarked))
 
     def _event(self, data: str) -> None:
         if self.done or not data.strip():
@@ -99,7 +103,7 @@ class MessageStream:
         match event.get("type"):
             case "message_start":
                 message = _object(event, "message")
-                self._message |= message
+                self._told(message)
                 self._count(message.get("usage"))
             case "content_block_start":
                 self._begin(event.get("index"), _object(event, "content_block"))
@@ -108,8 +112,7 @@ class MessageStream:
             case "content_block_stop":
                 self._block(event).open = False
             case "message_delta":
-                delta = _object(event, "delta")
-                self._message |= {name: value for name, value in delta.items() if value is not None}
+                self._told(_object(event, "delta"))
                 self._count(event.get("usage"))
             case "message_stop":
                 self.done = True
@@ -135,6 +138,12 @@ class MessageStream:
         if isinstance(piece, str) and piece:
             block.pieces.append(piece)
             self.begun = True
+
+    def _told(self, members: Mapping[str, object]) -> None:
+        """Take what is said of the message as a whole; each reason for its end is kept."""
+        self._message |= {name: value for name, value in members.items() if value is not None}
+        if finish.given(members.get("stop_reason")):
+            self._ends.append(members["stop_reason"])
 
     def _count(self, usage: object) -> None:
         """Keep the latest of each count: they are totals of the whole message."""

@@ -7,7 +7,7 @@ piece of arguments belongs to is decided in `stream_calls.py`, which refuses whe
 
 from collections.abc import Mapping
 
-from spectrace.models import chat
+from spectrace.models import chat, finish
 from spectrace.models.calls import InvalidReply, json_object
 from spectrace.models.sse import Events
 from spectrace.models.stream_calls import CallPieces
@@ -34,6 +34,7 @@ class ChatStream:
         self._top: dict[str, object] = {}
         self._choice: dict[str, object] = {}
         self._usage: Mapping[str, object] | None = None
+        self._ends: list[object] = []
         self._anomalies: list[str] = []
         self.done = False
         """Whether the server said that nothing follows."""
@@ -54,7 +55,7 @@ class ChatStream:
         for data in self._events.end():
             if data.strip() == _DONE or json_object(data) is not None:  # else the stream ended inside an event
                 self._event(data)
-        if not self.done and "finish_reason" not in self._choice:
+        if not self.done and not self._ends:
             error = chat.error_text(json_object(self._events.stray))
             if error is not None:
                 raise StreamFailed(error)
@@ -63,8 +64,10 @@ class ChatStream:
             self._anomalies.append("the stream ended without [DONE]")
         message: dict[str, object] = {name: chat.pieced(pieces) for name, pieces in self._texts.items()}
         message["tool_calls"] = self._calls.whole()
-        reply = chat.read_body(self._top | {"choices": [self._choice | {"message": message}], "usage": self._usage})
-        noted = (*self._anomalies, *self._calls.anomalies, *reply.anomalies)
+        reason, odd = finish.settled(self._ends)
+        choice = self._choice | {"finish_reason": reason, "message": message}
+        reply = chat.read_body(self._top | {"choices": [choice], "usage": self._usage})
+        noted = (*self._anomalies, *odd, *self._calls.anomalies, *reply.anomalies)
         return chat.with_anomalies(reply, noted)
 
     def _event(self, data: str) -> None:
@@ -102,8 +105,10 @@ class ChatStream:
             self._note(f"a choice numbered {choice.get('index')} was left out")
             return
         for name, value in choice.items():
-            if name not in {"delta", "index", "logprobs"} and value is not None:
+            if name not in {"delta", "index", "logprobs", "finish_reason"} and value is not None:
                 self._choice[name] = value
+        if finish.given(choice.get("finish_reason")):
+            self._ends.append(choice["finish_reason"])
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
             return

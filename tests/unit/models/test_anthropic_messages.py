@@ -210,6 +210,14 @@ def test_what_is_odd_is_noted(blocks, reason, note):
     assert anomaly.startswith(note)
 
 
+@pytest.mark.parametrize(("reason", "as_text"), [({"type": "max_tokens"}, "max_tokens"), (3, "not text: 3")])
+def test_a_stop_reason_that_is_no_text_is_kept_as_text_and_noted(reason, as_text):
+    reply = read(text("x"), stop_reason=reason)
+
+    assert reply.finish_reason == as_text
+    assert reply.anomalies == (f"the finish reason came as {type(reason).__name__}, not text",)
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

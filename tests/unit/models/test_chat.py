@@ -185,6 +185,14 @@ def test_a_finish_reason_that_disagrees_is_noted(reason, calls, note):
     assert chat.read_body(body).anomalies == (() if note is None else (note,))
 
 
+@pytest.mark.parametrize(("reason", "read"), [({"type": "length", "length": 16}, "length"), (["x"], 'not text: ["x"]')])
+def test_a_finish_reason_that_is_no_text_is_kept_as_text_and_noted(reason, read):
+    reply = chat.read_body({"choices": [{"message": {}, "finish_reason": reason}]})
+
+    assert reply.finish_reason == read
+    assert reply.anomalies == (f"the finish reason came as {type(reason).__name__}, not text",)
+
+
 @pytest.mark.parametrize(
     ("choices", "note"),
     [

@@ -104,6 +104,25 @@ def test_a_message_without_its_last_event_is_whole_and_noted():
     assert read(WHOLE[:-1]).anomalies == ("no message_stop came",)
 
 
+@pytest.mark.parametrize(
+    ("reasons", "stands", "told"),
+    [
+        (["max_tokens", "end_turn"], "max_tokens", "'max_tokens', 'end_turn'"),
+        ([5, "end_turn"], "not text: 5", "'not text: 5', 'end_turn'"),
+    ],
+)
+def test_a_later_stop_reason_does_not_cover_a_cut(reasons, stands, told):
+    ends = [event("message_delta", delta={"stop_reason": reason}) for reason in reasons]
+    reply = read([*WHOLE[:10], *ends, event("message_stop")])
+
+    assert (reply.finish_reason, reply.anomalies[-1]) == (stands, f"the stream told 2 finish reasons: {told}")
+
+
+def test_an_empty_stop_reason_ends_no_stream():
+    with pytest.raises(StreamBroken):
+        read([*WHOLE[:10], event("message_delta", delta={"stop_reason": ""})])
+
+
 def test_a_cut_stream_is_no_reply_and_what_arrived_can_be_read():
     stream = MessageStream()
     stream.feed("".join(WHOLE[:13]).encode())

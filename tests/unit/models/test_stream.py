@@ -95,6 +95,32 @@ def test_a_reply_without_the_last_mark_is_whole_and_noted():
     assert read(chunks({"content": "x"}, done=False)).anomalies == ("the stream ended without [DONE]",)
 
 
+@pytest.mark.parametrize(
+    ("reasons", "stands", "told"),
+    [
+        (["length", "stop"], "length", "'length', 'stop'"),
+        ([["x"], "stop"], 'not text: ["x"]', """'not text: ["x"]', 'stop'"""),
+        ([{"type": "length"}, "tool_calls"], "length", "'length', 'tool_calls'"),
+    ],
+)
+def test_a_later_finish_reason_does_not_cover_a_cut(reasons, stands, told):
+    ends = [event(choices=[{"index": 0, "delta": {}, "finish_reason": reason}]) for reason in reasons]
+    reply = read([*chunks({"content": "x"}, finish=None, done=False), *ends, "data: [DONE]\n\n"])
+
+    assert (reply.finish_reason, reply.anomalies[0]) == (stands, f"the stream told 2 finish reasons: {told}")
+
+
+def test_a_placeholder_without_a_reason_takes_none_away():
+    ends = [event(choices=[{"index": 0, "delta": {}, "finish_reason": reason}]) for reason in ("stop", None, "")]
+
+    assert read([*ends, "data: [DONE]\n\n"]).finish_reason == "stop"
+
+
+def test_an_empty_finish_reason_ends_no_stream():
+    with pytest.raises(StreamBroken):
+        read([event(choices=[{"index": 0, "delta": {"content": "x"}, "finish_reason": ""}])])
+
+
 def test_a_first_token_is_of_text_reasoning_or_a_call():
     role, text = chunks({"role": "assistant", "content": ""}, {"content": "x"})[:2]
     stream = ChatStream()
