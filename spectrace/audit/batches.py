@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from spectrace.audit.answers import EpisodeSummary, RunSummary
 from spectrace.audit.lines import counted
+from spectrace.audit.results import has_result
 from spectrace.core.digest import digest_of
 from spectrace.core.endings import infrastructure
 from spectrace.store.asked import Key, cells_asked
@@ -18,14 +19,14 @@ Cell = tuple[str | int, ...]
 """A piece of a run: (task, trial, protocol), of a re-verification (episode,)."""
 
 
-def run_summaries(episodes: Iterable[EpisodeSummary], begun: Iterable[Run] = ()) -> list[RunSummary]:
+def run_summaries(store: Listable, episodes: Iterable[EpisodeSummary], begun: Iterable[Run] = ()) -> list[RunSummary]:
     """Return the runs that episodes belong to, or that were begun, recorded or not; the last one begun first."""
     known = {(run.name, run.kind): run for run in begun}
     groups: dict[tuple[str, str], list[EpisodeSummary]] = {of: [] for of in known}
     for one in episodes:
         if one.run is not None:
             groups.setdefault((one.run, kind_of(one)), []).append(one)
-    found = [_summary(run, kind, group, known.get((run, kind))) for (run, kind), group in groups.items()]
+    found = [_summary(store, run, kind, group, known.get((run, kind))) for (run, kind), group in groups.items()]
     return sorted(found, key=lambda one: (-one.started_at, one.run, one.kind))
 
 
@@ -63,11 +64,11 @@ class _Progress:
         return "stopped" if self.asked and self.done < self.total else "ended"
 
 
-def _progress(kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> _Progress:
+def _progress(store: Listable, kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> _Progress:
     """Count cells, not episodes: one that failed and was run again is done, once."""
     states: dict[Cell, set[str]] = {}
     for one in group:
-        states.setdefault(_cell(kind, one), set()).add(_state(one))
+        states.setdefault(_cell(kind, one), set()).add(_state(store, kind, one))
     counts = [next(state for state in ("done", "running", "failed") if state in each) for each in states.values()]
     asked = _asked(known)
     return _Progress(
@@ -91,14 +92,16 @@ def _cell(kind: str, one: EpisodeSummary) -> Cell:
             return one.task, one.trial, one.protocol
 
 
-def _state(one: EpisodeSummary) -> str:
+def _state(store: Listable, kind: str, one: EpisodeSummary) -> str:
     if one.status == "running":
         return "running"
-    return "failed" if infrastructure(one.status, one.end_reason) else "done"
+    # Only a run's own episodes are graded here.
+    done = has_result(store, one) if kind == "run" else not infrastructure(one.status, one.end_reason)
+    return "done" if done else "failed"
 
 
-def _summary(run: str, kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> RunSummary:
-    progress = _progress(kind, group, known)
+def _summary(store: Listable, run: str, kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> RunSummary:
+    progress = _progress(store, kind, group, known)
     costs = [(one.cost_usd, one.cost_usd_at_least) for one in group]
     partly = any(cost is None for cost, _ in costs)
     began = [one.started_at for one in group] + ([known.created_at] if known is not None else [])

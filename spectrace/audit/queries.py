@@ -254,7 +254,7 @@ class Reader:
     def runs(self, name: str | None = None) -> list[RunSummary]:
         """Return the named runs, newest first; with `name` that one; one that has recorded nothing too."""
         recorded = self.iter_episodes(Filters(run=() if name is None else (name,)))
-        found = run_summaries(recorded, (one for one in begun(self.store) if name in (None, one.name)))
+        found = run_summaries(self.store, recorded, (one for one in begun(self.store) if name in (None, one.name)))
         if name is not None and not found:
             raise UsageError(f"no run is named {name!r}; `spectrace runs` lists them.")
         return found

@@ -1,10 +1,15 @@
-"""What the columns of a comparison lack: cells that were asked for and have no result, and tasks that others have."""
+"""What the columns of a comparison lack: cells that were asked for and have no result, and tasks that others have.
+
+A column whose episodes met different environments is told too: one table of two.
+"""
 
 from collections.abc import Sequence
 
 from spectrace.audit.batches import asked_of
 from spectrace.audit.columns import ComparedColumn
 from spectrace.audit.lines import counted
+from spectrace.audit.results import has_result
+from spectrace.audit.surroundings import disagreement
 from spectrace.store.listing import Listable
 
 _NAMED = 5
@@ -13,16 +18,19 @@ _NAMED = 5
 def shortfalls(store: Listable, columns: Sequence[ComparedColumn]) -> list[str]:
     """Return a sentence for each column that lacks some of what its run was asked for, and one where tasks differ."""
     asked = {run: asked_of(store, run) for run in {one.made.run for one in columns} if run is not None}
-    found = [said for one in columns if (said := _lacking(one, asked.get(one.made.run or "", frozenset())))]
+    found = [said for one in columns if (said := _lacking(store, one, asked.get(one.made.run or "", frozenset())))]
     for run, cells in sorted(asked.items()):
         without = {protocol for *_, protocol in cells} - {one.made.protocol for one in columns if one.made.run == run}
         found += [f"{protocol} of run {run} has recorded no episode: it has no column." for protocol in sorted(without)]
-    return found + _apart(columns)
+    return found + _mixed(columns) + _apart(columns)
 
 
-def _lacking(column: ComparedColumn, asked: frozenset[tuple[str, int, str]]) -> str | None:
+def _lacking(store: Listable, column: ComparedColumn, asked: frozenset[tuple[str, int, str]]) -> str | None:
     mine = {(task, trial) for task, trial, protocol in asked if protocol == column.made.protocol}
-    lacking = sorted(mine - {(one.summary.task, one.summary.trial) for one in column.scored})
+    if not mine:
+        return None
+    results = [one.summary for one in column.episodes if one.score is not None or has_result(store, one.summary)]
+    lacking = sorted(mine - {(one.task, one.trial) for one in results})
     if not lacking:
         return None
     begun = {(one.summary.task, one.summary.trial) for one in column.excluded}
@@ -33,6 +41,14 @@ def _lacking(column: ComparedColumn, asked: frozenset[tuple[str, int, str]]) -> 
         f"{column.label} lacks {len(lacking)} of the {counted(len(mine), 'episode')} that were asked for, "
         f"{never} of them never begun: {named}{more}. Its figures are of the others."
     )
+
+
+def _mixed(columns: Sequence[ComparedColumn]) -> list[str]:
+    found = {}
+    for one in columns:
+        by_start = sorted(one.scored, key=lambda each: each.summary.started_at)
+        found[one.label] = disagreement([(each.summary.episode, each.spending.started) for each in by_start])
+    return [f"{label} mixes environments: {apart}." for label, apart in found.items() if apart is not None]
 
 
 def _apart(columns: Sequence[ComparedColumn]) -> list[str]:

@@ -2,26 +2,30 @@
 
 A cell (task, trial, protocol) has its result once an episode of it went to an end that says something of the agent.
 What was interrupted, failed by its infrastructure or could not be graded is run again; the earlier episode stays, and
-reports call it superseded. The same name with another environment, option, model, prompt or seed, or with other data
-under a task's name, would make one table of two: refused.
+reports call it superseded. The same name with another option, model, prompt or seed, or with an environment that has
+other tools, effects, instructions or data now, would make one table of two: refused before anything is recorded.
 """
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.batches import kind_of
 from spectrace.audit.queries import Reader
+from spectrace.audit.results import has_result
+from spectrace.audit.surroundings import Begun, differences, disagreement
 from spectrace.config import BUILTIN_ENVIRONMENTS
 from spectrace.core.digest import text_digest
-from spectrace.core.endings import infrastructure
-from spectrace.core.events import EpisodeStarted, EvaluateFailed, GenerateCompleted, GenerateRequested
+from spectrace.core.events import EpisodeStarted, GenerateCompleted, GenerateRequested
 from spectrace.core.money import Rates, rates_by_model
 from spectrace.core.prompts import Prompts
-from spectrace.errors import UsageError
-from spectrace.runs.live import EpisodeProtocol, options_of
+from spectrace.core.types import Task
+from spectrace.environments.environment import Environment
+from spectrace.errors import EnvironmentFailed, UsageError
+from spectrace.runs.live import EpisodeProtocol, Labels, options_of, started
 from spectrace.runs.purse import most
 from spectrace.settings import Settings
 from spectrace.store import runs
@@ -31,6 +35,7 @@ from spectrace.store.sql import SqlEventStore
 
 _OUTSIDE = frozenset({"url", "key_env", "key_file", "timeout_s"})
 """Where a model is reached, not what it is: a run may go on with another server."""
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +50,33 @@ class Before:
     """Task -> how its first episode began."""
 
     def admit(self, started: EpisodeStarted) -> None:
-        """Raise UsageError where an episode that is about to begin has other data than the first one of its task."""
+        """Raise UsageError where the environment of an episode that is about to begin is no longer the recorded one."""
         before = self.begun.get(storable(started.task.id))
-        if before is None or (before.task_digest, before.environment.data) == (
-            started.task_digest,
-            started.environment.data,
-        ):
-            return
-        what = "task" if before.task_digest != started.task_digest else "data of the environment"
-        raise UsageError(
-            f"run {started.run!r} has episodes of the task {started.task.id!r} already, and the {what} is another one "
-            "now under the same name. Go on with what it was begun with, or give another --name."
-        )
+        found = [] if before is None else differences(before, started)
+        if found:
+            raise UsageError(_elsewhere(str(started.run), {started.task.id: found}))
+
+
+Offered = Callable[[str], EpisodeStarted | None]
+"""How an episode of a task, by its storable id, would begin now; None where the environment does not offer it."""
+
+
+def offered(open_environment: Callable[[], Environment], protocol: EpisodeProtocol) -> Offered:
+    """Return a function that prepares a task in a fresh environment and records nothing."""
+    tasks: dict[str, Task] = {}
+
+    def begins(task: str) -> EpisodeStarted | None:
+        environment = open_environment()
+        try:
+            if not tasks:
+                tasks.update((storable(one.id), one) for one in environment.tasks())
+            return started(environment, tasks[task], protocol, Prompts(), (), Labels()) if task in tasks else None
+        except EnvironmentFailed:
+            return None  # the episode itself says so: it is not recorded either
+        finally:
+            asyncio.run(environment.close())
+
+    return begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +124,10 @@ def _identity(name: str, settings: Settings) -> str:
     return f"{kept.get('provider')}:{kept.get('name')}" + (f" {json.dumps(rest, sort_keys=True)}" if rest else "")
 
 
-def go_on(store: SqlEventStore, name: str, wanted: Spec, asked: Grid) -> Before:
+def go_on(store: SqlEventStore, name: str, wanted: Spec, asked: Grid, offers: Offered) -> Before:
     """Begin the run, or go on with it, and keep what it is asked for; return what it has recorded.
 
-    Raise UsageError, saying what differs, where the name stands for another run.
+    Raise UsageError, saying what differs, where the name stands for another run or the environment is another one.
     """
     reader = Reader(store)
     recorded = reader.episodes(Filters(run=(name,), sort="started_at"))
@@ -127,20 +147,55 @@ def go_on(store: SqlEventStore, name: str, wanted: Spec, asked: Grid) -> Before:
             f"run {name!r} was begun with another {'; another '.join(dict.fromkeys(differ))}. "
             "Go on with what it was begun with, or give another --name."
         )
+    begun = _begun(reader, recorded)
+    _require_same_environment(name, begun, asked, offers)
     if known is None:
         runs.begin(store, name, "run", (), wanted.to_json())
     runs.ask(store, name, asked)
-    return Before(
-        _results(reader, recorded), sum(_spent(reader, one) for one in recorded), _begun(reader, recorded, asked)
+    first = {storable(body.task.id): body for _, body in reversed(begun)}
+    return Before(_results(store, recorded), sum(_spent(reader, one) for one in recorded), first)
+
+
+def _begun(reader: Reader, recorded: Sequence[EpisodeSummary]) -> list[Begun]:
+    """Return how each episode began, oldest first."""
+    found = [(one.episode, reader.first(one.episode).body) for one in recorded]
+    return [(episode, body) for episode, body in found if isinstance(body, EpisodeStarted)]
+
+
+def _require_same_environment(name: str, begun: Sequence[Begun], asked: Grid, offers: Offered) -> None:
+    """Raise UsageError, before anything is recorded, where the run's episodes met another environment than is here."""
+    tasks: dict[str, list[Begun]] = {}
+    for one in begun:
+        tasks.setdefault(storable(one[1].task.id), []).append(one)
+    apart = next((said for each in tasks.values() if (said := disagreement(each))), None)
+    if apart is not None:
+        raise UsageError(f"run {name!r} cannot go on: {apart}. Give another --name.")
+    wanted = [task for task in map(storable, asked.tasks) if task in tasks]
+    found: dict[str, list[str]] = {}
+    for task in wanted or list(tasks)[:1]:  # tasks that are all new: one that is there stands for the environment
+        now = offers(task)
+        if now is not None and (differ := differences(tasks[task][0][1], now)):
+            found[task] = differ
+    if found:
+        raise UsageError(_elsewhere(name, found, disagreement(begun)))
+
+
+def _elsewhere(run: str, found: Mapping[str, Sequence[str]], apart: str | None = None) -> str:
+    """Say what differs, all tasks that differ alike together."""
+    alike: dict[str, list[str]] = {}
+    for task, differ in found.items():
+        alike.setdefault("; ".join(differ), []).append(task)
+    said = [f"of {_named(tasks)}: {differ}" for differ, tasks in alike.items()]
+    mixed = "" if apart is None else f" Already {apart}."
+    return (
+        f"run {run!r} was begun with another environment of the same name. What differs, {'. And '.join(said)}.{mixed} "
+        "Go on with what it was begun with, or give another --name."
     )
 
 
-def _begun(reader: Reader, recorded: Sequence[EpisodeSummary], asked: Grid) -> dict[str, EpisodeStarted]:
-    """Return how the first episode of each task that is asked for began."""
-    tasks = {storable(task) for task in asked.tasks}
-    first = {one.task: one.episode for one in reversed(recorded) if one.task in tasks}
-    found = {task: reader.first(episode).body for task, episode in first.items()}
-    return {task: body for task, body in found.items() if isinstance(body, EpisodeStarted)}
+def _named(tasks: Sequence[str]) -> str:
+    more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
+    return f"{'task' if len(tasks) == 1 else 'tasks'} {', '.join(map(repr, tasks[:_NAMED]))}{more}"
 
 
 def _spent(reader: Reader, one: EpisodeSummary) -> int:
@@ -161,23 +216,14 @@ def _spent(reader: Reader, one: EpisodeSummary) -> int:
     return total
 
 
-def _results(reader: Reader, recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:
+def _results(store: SqlEventStore, recorded: Sequence[EpisodeSummary]) -> dict[Key, EpisodeSummary]:
     """Return the first result of each cell: a later one must not replace it, or one could choose."""
     found: dict[Key, EpisodeSummary] = {}
     for one in recorded:
         key = (one.task, one.trial, one.protocol)
-        stands = one.status == "running" or not infrastructure(one.status, one.end_reason)
-        if key not in found and stands and not _ungraded(reader, one):
+        if key not in found and (one.status == "running" or has_result(store, one)):
             found[key] = one
     return found
-
-
-def _ungraded(reader: Reader, one: EpisodeSummary) -> bool:
-    """Whether a grade was asked for and failed; an environment that grades nothing asks for none."""
-    if one.status != "completed" or one.reward is not None:
-        return False
-    last = reader.events(one.episode, max(0, one.events - 2), prompts=False)  # it is graded last
-    return any(isinstance(event.body, EvaluateFailed) for event in last)
 
 
 def _another_environment(own: str, given: str) -> list[str]:

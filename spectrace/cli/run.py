@@ -157,7 +157,8 @@ def command(
         require_scoring(protocols, clients, named, settings)
         store = open_store(database_url(db, settings))
         try:
-            before = Before() if name is None else going_on.go_on(store, name, spec, asked)
+            offers = going_on.offered(lambda: open_environment(env), protocols[0])
+            before = Before() if name is None else going_on.go_on(store, name, spec, asked, offers)
             todo = [cell for cell in wanted if cell.key not in before.results]
             if len(todo) < len(wanted):
                 there = len(wanted) - len(todo)

@@ -37,7 +37,7 @@ def test_a_run_is_told_from_its_episodes(store, reader):
 def test_a_runs_cost_is_known_where_that_of_each_episode_is(store, reader, costs, total, at_least):
     recorded(store, labels=Labels(run="x"))
     (one,) = reader.episodes(Filters())
-    (run,) = run_summaries([replace(one, cost_usd=known, cost_usd_at_least=least) for known, least in costs])
+    (run,) = run_summaries(store, [replace(one, cost_usd=known, cost_usd_at_least=least) for known, least in costs])
 
     assert (run.cost_usd, run.cost_usd_at_least) == (total, at_least)
 

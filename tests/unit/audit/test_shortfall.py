@@ -1,3 +1,6 @@
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
 
 from spectrace.audit.columns import read_columns
@@ -5,9 +8,11 @@ from spectrace.audit.costing import Costing
 from spectrace.audit.queries import Reader
 from spectrace.audit.shortfall import shortfalls
 from spectrace.core.baselines import WeakOnly
+from spectrace.core.types import Effect
 from spectrace.runs.live import Labels
 from spectrace.store import runs
 from spectrace.store.asked import Grid
+from spectrace.store.event_store import Pending
 from spectrace.store.sql import open_store
 from tests.episodes import DONE, FIND
 from tests.shop_log import recorded
@@ -65,3 +70,16 @@ def test_columns_of_different_tasks_say_how_many_they_share(store):
 
     (note,) = said(store, "n", "m")
     assert note.startswith("Not every column has results of the same tasks: weak-only 1, specagent 1; 0 in common.")
+
+
+def test_a_column_of_two_environments_says_which_episodes_and_tools_are_apart(store):
+    weak(store)
+    first, *rest = store.read(next(iter(one.episode for one in Reader(store).episodes())))
+    tools = tuple(replace(tool, effect=Effect.WRITE) for tool in first.body.tools)
+    changed = replace(first.body, tools=tools, trial=1)
+    with closing(store.create("zz", changed, first.at + 1)) as writer:
+        writer.append([Pending(one.seq, one.lane, one.at, one.body) for one in rest], durable=True)
+
+    (note,) = said(store, "n")
+    assert note.startswith("weak-only mixes environments: its episodes ")
+    assert " and zz of 'cancel-own' met different environments: tool find_customer (effect read, now write);" in note

@@ -8,7 +8,7 @@ from spectrace.cli import going_on
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
-from spectrace.core.types import Completion, Message, Usage
+from spectrace.core.types import Completion, Effect, Message, Usage
 from spectrace.cost.prices import read_prices
 from spectrace.environments.shop import open_shop
 from spectrace.errors import UsageError
@@ -43,8 +43,28 @@ def spec(protocols=ONE, **given):
 ASKED = Grid(("cancel-own",), 1, ("specagent",))
 
 
-def go_on(store, name, wanted, asked=ASKED):
-    return going_on.go_on(store, name, wanted, asked)
+def go_on(store, name, wanted, asked=ASKED, now=None):
+    """Go on; `now` is how an episode of each task would begin, by the task's name."""
+    return going_on.go_on(store, name, wanted, asked, (now or {}).get)
+
+
+def first(store, episode):
+    return next(iter(store.read(episode))).body
+
+
+def begun(store, body, episode):
+    """Begin an episode and leave it."""
+    store.create(episode, body, 1).close()
+
+
+def other(body, **changes):
+    """The same beginning in an environment in which find_customer is a write."""
+    tools = tuple(replace(one, effect=Effect.WRITE) if one.name == "find_customer" else one for one in body.tools)
+    return replace(body, tools=tools, **changes)
+
+
+def asked_before(store):
+    return runs.get(store, "n").settings
 
 
 def test_a_new_run_has_nothing_and_its_spec_is_stored(store):
@@ -77,39 +97,93 @@ def test_what_is_refused_is_not_kept_as_asked_for(store):
 def test_the_first_result_of_a_cell_stands_and_a_failure_of_the_infrastructure_is_none(store):
     labels = Labels(run="n")
     recorded(store, weak=[FIND], strong=[], labels=labels)  # its script runs out: model_weak_invalid
-    first = recorded(store, labels=labels)
+    result = recorded(store, labels=labels)
     recorded(store, labels=labels)
     failed = recorded(store, weak=[FIND], labels=Labels(run="n", trial=1))
     before = go_on(store, "n", spec())
 
-    assert {key: one.episode for key, one in before.results.items()} == {("cancel-own", 0, "specagent"): first}
+    assert {key: one.episode for key, one in before.results.items()} == {("cancel-own", 0, "specagent"): result}
     assert failed not in before.results
 
 
 def test_an_episode_of_the_same_data_or_of_another_task_is_admitted(store):
-    first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
+    body = first(store, recorded(store, labels=Labels(run="n")))
     before = go_on(store, "n", spec())
 
-    before.admit(first)
-    before.admit(replace(first, task=replace(first.task, id="new"), task_digest="sha256:new"))
+    before.admit(body)
+    before.admit(other(body, task=replace(body.task, id="new"), task_digest="sha256:new"))
 
 
-@pytest.mark.parametrize("what", ["task", "data of the environment"])
-def test_an_episode_of_other_data_under_the_same_name_is_refused(store, what):
-    first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
+def test_an_episode_whose_environment_changed_under_way_is_refused(store):
+    body = first(store, recorded(store, labels=Labels(run="n")))
     before = go_on(store, "n", spec())
-    other = {
-        "task": replace(first, task_digest="sha256:other"),
-        "data of the environment": replace(first, environment=replace(first.environment, data=(("desk", "other"),))),
+
+    with pytest.raises(UsageError, match="of task 'cancel-own': the instructions"):
+        before.admit(replace(body, instructions="Be bad."))
+
+
+def test_an_environment_that_is_another_one_is_refused_before_anything_is_kept(store):
+    go_on(store, "n", spec())
+    body = first(store, recorded(store, labels=Labels(run="n")))
+    kept = asked_before(store)
+    with pytest.raises(UsageError) as refused:
+        go_on(store, "n", spec(), Grid(("cancel-own",), 2, ("specagent",)), {"cancel-own": other(body)})
+
+    assert str(refused.value) == (
+        "run 'n' was begun with another environment of the same name. What differs, of task 'cancel-own': "
+        "tool find_customer (effect read, now write). Go on with what it was begun with, or give another --name."
+    )
+    assert asked_before(store) == kept
+
+
+def test_new_tasks_alone_are_held_against_a_task_that_is_there(store):
+    body = first(store, recorded(store, labels=Labels(run="n")))
+
+    with pytest.raises(UsageError, match=r"tool find_customer \(effect read, now write\)"):
+        go_on(store, "n", spec(), Grid(("new",), 1, ("specagent",)), {"cancel-own": other(body)})
+
+
+def test_tasks_that_differ_alike_are_named_together(store):
+    bodies = {
+        task: first(store, recorded(store, task=task, labels=Labels(run="n")))
+        for task in ("cancel-own", "cancel-foreign")
     }
+    now = {task: replace(body, instructions="Be bad.") for task, body in bodies.items()}
 
-    with pytest.raises(UsageError, match=f"run 'n' has episodes of the task 'cancel-own' already, and the {what} is"):
-        before.admit(other[what])
+    with pytest.raises(UsageError, match="of tasks 'cancel-own', 'cancel-foreign': the instructions"):
+        go_on(store, "n", spec(), Grid(tuple(now), 1, ("specagent",)), now)
+
+
+def test_the_same_environment_goes_on(store):
+    body = first(store, recorded(store, labels=Labels(run="n")))
+    now = going_on.offered(open_shop, SpecAgent())
+
+    assert now("cancel-own").environment == body.environment
+    assert len(going_on.go_on(store, "n", spec(), ASKED, now).results) == 1
+    assert now("nobody has it") is None
+
+
+def test_a_run_whose_episodes_of_a_task_disagree_cannot_go_on_and_names_them(store):
+    episode = recorded(store, labels=Labels(run="n"))
+    begun(store, other(first(store, episode), trial=1), "zz")
+
+    with pytest.raises(UsageError, match=r"run 'n' cannot go on: its episodes \w+ and \w+ of 'cancel-own' met differ"):
+        go_on(store, "n", spec())
+
+
+def test_a_run_that_cannot_be_finished_in_either_environment_is_told_which_episodes_are_apart(store):
+    old = first(store, recorded(store, labels=Labels(run="n")))
+    new = first(store, recorded(store, task="cancel-foreign"))
+    begun(store, other(new, run="n"), "zz")
+    now = {"cancel-own": old, "cancel-foreign": new}
+
+    with pytest.raises(UsageError, match=r"Already its episodes \w+ and \w+ of '[a-z-]+' and '[a-z-]+' met different"):
+        go_on(store, "n", spec(), Grid(tuple(now), 1, ("specagent",)), now)
 
 
 def test_a_cell_that_runs_elsewhere_is_left_to_it(store):
-    first = next(iter(store.read(recorded(store, labels=Labels(run="n"))))).body
-    writer = store.create("elsewhere", replace(first, trial=1), 1)
+    body = first(store, recorded(store, labels=Labels(run="n")))
+    writer = store.create("elsewhere", replace(body, trial=1), 1)
     before = go_on(store, "n", spec())
     writer.close()
 

@@ -1,5 +1,6 @@
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from model_server import model_server
@@ -187,14 +188,42 @@ def test_a_cell_whose_grader_failed_is_run_again_and_one_that_has_no_grader_is_n
     assert item["earlier"] is stands
 
 
+CHANGES = {
+    "the instructions": ('"Answer."', '"Be bad."'),
+    "tool look (new)": ("[], ", "[look], "),
+    "the data desk": ("tasks=TASKS", 'tasks=TASKS, data=[("desk", "sha256:1")]'),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("task", ["fine,ungraded", "ungraded"])
+def test_a_named_run_does_not_go_on_with_another_environment_of_the_same_name(line, graded, monkeypatch, what, task):
+    line(*graded, "--task", "fine", "--name", "n")
+    look = 'def look() -> str:\n    """Look."""\n    return ""\n'
+    Path("graded.py").write_text(GRADED.replace(*CHANGES[what]) + look)
+    monkeypatch.delitem(sys.modules, "graded")
+    result = line(*graded, "--task", task, "--name", "n")
+
+    assert (result.exit_code, f"of task 'fine': {what}" in result.stderr) == (2, True)
+    assert (len(line.items("ls")), line.items("runs", "n")[0]["total"]) == (1, 1)
+
+
+def test_a_failed_grade_is_no_result_to_going_on_to_runs_and_to_compare(line, graded):
+    line(*graded, "--task", "raises,ungraded", "--name", "n")
+    (run,) = line.items("runs", "n")
+
+    assert (run["done"], run["failed"], run["state"]) == (1, 1, "stopped")
+    assert "lacks 1 of the 2 episodes that were asked for" in line("compare", "n").stderr
+
+
 def test_a_named_run_does_not_go_on_with_another_task_of_the_same_name(line, graded, tmp_path, monkeypatch):
     line(*graded, "--task", "fine", "--name", "n")
     (tmp_path / "graded.py").write_text(GRADED.replace('Task("fine", "x"', 'Task("fine", "another"'))
     monkeypatch.delitem(sys.modules, "graded")
     result = line(*graded, "--task", "fine", "--name", "n", "--trials", "2")
 
-    assert (result.exit_code, "the task is another one" in result.stderr) == (2, True)
-    assert len(line.items("ls")) == 1
+    assert (result.exit_code, "of task 'fine': the task's request" in result.stderr) == (2, True)
+    assert (len(line.items("ls")), line.items("runs", "n")[0]["total"]) == (1, 1)
 
 
 def test_an_episode_that_fails_says_of_what(line, tmp_path):
