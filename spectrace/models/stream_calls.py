@@ -5,11 +5,12 @@ can be meant; a call whose arguments are a whole JSON object can take no more. O
 (InvalidReply): pieces of two calls, glued together, can be valid JSON and reach a tool that writes, and a head taken
 for a call of its own runs a tool without arguments. A name that comes again is the same call only under its id, and
 only where every piece behind the head repeats the same labels; index, id and name all equal are one call by the
-dialect.
+dialect. Without ids it is the same call only where the indexes alone tell the calls apart (`_renamed_doubt`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from spectrace.models.calls import InvalidReply, json_object
 
@@ -26,10 +27,14 @@ class _Open:
     """Which labels its first piece carried."""
     tails: set[frozenset[str]] = field(default_factory=set)
     """Which labels its other pieces carried."""
+    shape: str = ""
+    """Its pieces in order: x with arguments, . without."""
     overfull: bool = False
     """Whether arguments came after a whole JSON object: perhaps another call's."""
     restated: bool = False
     """Whether its head stands twice: the same call as long as index and id tell calls apart."""
+    renamed: bool = False
+    """Whether its name came again under its index alone, without an id."""
     echo: bool = False
     """Whether its head may be the call before it, named once more."""
 
@@ -66,6 +71,7 @@ class CallPieces:
         self._calls: list[_Open] = []
         self._noted: dict[str, None] = {}
         self._interleaved = False
+        self._returned = False
 
     @property
     def anomalies(self) -> tuple[str, ...]:
@@ -96,6 +102,8 @@ class CallPieces:
             raise self._undecided("a head stands twice under one id, and calls share their ids or indexes")
         if any(call.echo and not call.text.strip() for call in self._calls):
             raise self._undecided("a head without arguments may be the call before it, named again")
+        if any(call.renamed for call in self._calls) and (doubt := self._renamed_doubt()) is not None:
+            raise self._undecided(f"names come again without ids, and {doubt}")
         if self._interleaved and not all(call.text.strip() for call in self._calls):
             raise self._undecided("arguments go to an earlier call while another has none")
         if not self._noted:
@@ -118,6 +126,8 @@ class CallPieces:
             self._note("a piece of a tool call has no index")
         call = self._meant(head, blank=arguments is None or arguments == "")
         self._label(call, head.carried)
+        self._returned |= call is not self._calls[-1]
+        call.shape += "x" if str(arguments or "").strip() else "."
         call.id, call.name = call.id or head.id, call.name or head.name
         if arguments is not None and arguments != "":
             if str(arguments).strip():
@@ -174,9 +184,35 @@ class CallPieces:
             return last
         if head.index is None and not last.text.strip():
             return self._begin(head)
-        if head.index is not None and last.name == head.name and last.id is not None:
-            return last  # the name again with every piece
+        if head.index is not None and last.name == head.name:  # the name again with every piece
+            last.renamed |= last.id is None
+            return last
         raise self._undecided(f"a head {head.name!r} without an id comes inside the call {last.name!r}")
+
+    def _renamed_doubt(self) -> str | None:
+        """Return why names that come again without ids could be further calls; None where one call an index is meant.
+
+        Several indexes that only go up, each call done before the next, are of a server that numbers its calls: then
+        each may begin with a head without arguments, if all do. One index alone could be a constant: only arguments
+        that do not begin anew go on with the same call for certain.
+        """
+        renamed = [call for call in self._calls if call.renamed]
+        labels = frozenset({"index", "name"})
+        if any({call.begun, *call.tails} != {labels} for call in self._calls):
+            return "some pieces carry other labels than index and name"
+        indexes = [call.index or 0 for call in self._calls]
+        if self._returned or any(later <= index for index, later in pairwise(indexes)):
+            return "the index goes back or stands for two calls"
+        if any(call.text.strip() and not call.whole for call in self._calls[:-1]):
+            return "the index goes on while the arguments are unfinished"
+        heads = {call.shape.rstrip("x") for call in renamed}
+        several = len(self._calls) > 1
+        led = several and heads == {"."} and all(call.shape.startswith(".") for call in self._calls)
+        if heads != {""} and not led:
+            return "a piece without arguments may be a call of its own"
+        if not several and any(str(piece).lstrip().startswith("{") for piece in renamed[0].pieces[1:]):
+            return "an opening brace under the only index may begin another call's arguments"
+        return None
 
     def _tail(self, piece: _Open) -> _Open:
         """Place a piece with neither id nor name."""

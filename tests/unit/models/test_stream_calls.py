@@ -107,6 +107,25 @@ def test_an_object_in_one_piece_stays_an_object():
     ]
 
 
+def again(index, *parts):
+    return [piece(index, None, "renew", part) for part in parts]
+
+
+@pytest.mark.parametrize("head", [(), ("",)])
+def test_under_indexes_that_go_up_a_name_may_come_again_without_an_id(head):
+    sent = [*again(0, *head, A[:5], A[5:9], A[9:]), *again(1, *head, B[:5], B[5:]), piece(2, None, "hours", "")]
+
+    assert read(*sent) == ([(None, "renew", A), (None, "renew", B), (None, "hours", "")], ())
+
+
+def test_under_a_single_index_arguments_that_do_not_begin_anew_are_the_same_calls():
+    assert read(*again(0, A[:5], A[5:9], A[9:])) == ([(None, "renew", A)], ())
+
+
+def test_broken_arguments_of_the_last_call_whose_name_comes_again_are_the_models_and_kept():
+    assert read(*again(0, A[:5], A[5:]), *again(1, B[:5], B[5:9]))[0][1] == (None, "renew", B[:9])
+
+
 @pytest.mark.parametrize(
     ("pieces", "words"),
     [
@@ -122,7 +141,18 @@ def test_an_object_in_one_piece_stays_an_object():
         ([piece(0, "a")], "tool call 1 names no function"),
         ([piece(0, "a", "renew", {"n": 1}), piece(0, arguments=A)], "pieces that are not all text"),
         (["x"], "is no object"),
-        ([piece(0, None, "renew", A[:5]), piece(0, None, "renew", A[5:])], "comes inside the call 'renew'"),
+        ([piece(0, None, "renew"), piece(0, None, "renew", A)], "may be a call of its own"),
+        ([piece(0, None, "renew", A[:5]), piece(0, None, "renew", ""), piece(0, None, "renew", A[5:])], "of its own"),
+        ([piece(0, None, "renew", '{"a":"'), piece(0, None, "renew", "{}"), piece(0, None, "renew", '"}')], "brace"),
+        ([*again(0, "", A), piece(1, None, "pay", B)], "may be a call of its own"),
+        ([*again(0, "", "", A), *again(1, "", B)], "may be a call of its own"),
+        ([*again(0, A[:5]), *again(1, B[:5], B[5:])], "goes on while the arguments are unfinished"),
+        ([*again(0, A[:5]), *again(1, B[:5]), *again(0, A[5:]), *again(1, B[5:])], "the index goes back"),
+        ([*again(1, A[:5], A[5:]), *again(0, B[:5], B[5:])], "the index goes back"),
+        ([*again(0, A), *again(0, B[:5], B[5:])], "stands for two calls"),
+        ([*again(0, A[:5], A[5:]), piece(1, "b", "pay", B)], "other labels than index and name"),
+        ([*again(0, A[:5], A[5:]), piece(1, None, "pay", B[:5]), piece(1, arguments=B[5:])], "other labels"),
+        ([*again(None, A[:5], A[5:])], "comes inside the call 'renew'"),
         ([piece(None, "a", "renew", ""), piece(None, None, "renew", A)], "perhaps for a call that waits"),
         ([piece(None, "a", "renew"), piece(None, "b", "pay"), piece(None, None, "renew", A)], "that waits"),
         ([piece(0, "a", "renew"), piece(0, "b", "pay", B), piece(0, None, "renew", A)], "that waits"),
@@ -164,3 +194,31 @@ def test_bad_indexes_never_lead_to_merged_or_partial_arguments(sent, data):
         event("decided")
         runnable = [(name, text) for _, name, text in found if not text or json_object(text) is not None]
         assert Counter(runnable) <= Counter(sent)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["renew", "pay"]), ARGUMENTS), min_size=1, max_size=4),
+    st.booleans(),
+    st.booleans(),
+    st.data(),
+)
+def test_names_in_every_piece_without_ids_are_the_calls_that_were_sent_or_refused(sent, numbered, headed, data):
+    streams = []
+    for number, (name, arguments) in enumerate(sent):
+        at = sorted(data.draw(st.sets(st.integers(1, max(1, len(arguments) - 1)), max_size=3)))
+        parts = [arguments[start:stop] for start, stop in zip([0, *at], [*at, len(arguments)], strict=True)]
+        parts = [part for part in parts if part]
+        parts = ["", *parts] if headed or not parts else parts
+        streams.append([piece(number if numbered else 0, None, name, part) for part in parts])
+    order = [number for number, stream in enumerate(streams) for _ in stream]
+    if data.draw(st.booleans()):
+        order = data.draw(st.permutations(order))
+    pieces = [streams[number].pop(0) for number in order]
+
+    try:
+        found, _ = read(*pieces)
+    except InvalidReply:
+        event("refused")
+    else:
+        event(f"decided, numbered {numbered}")
+        assert Counter((name, text) for _, name, text in found) == Counter(sent)
