@@ -216,9 +216,12 @@ def _r(column: ComparedColumn, part: object, method: str) -> Estimate:
 
 
 def _unreviewed(column: ComparedColumn) -> Estimate:
+    if not column.scored:
+        return _none(column, "no scored episode")
     steps = sum(one.drafted for one in column.scored)
     if not steps:
-        return _none(column, "nothing is reviewed here")
+        reviewed = any(one.summary.reviews for one in column.scored)
+        return _none(column, "no drafted step was committed" if reviewed else "nothing is reviewed here")
     share = sum(one.unreviewed for one in column.scored) / steps
     tasks = len({one.task for one in column.scored})
     return Estimate(value=share, n=len(column.scored), clusters=tasks, method=f"of {steps} drafted and committed steps")

@@ -18,7 +18,7 @@ from spectrace.cli.run_choices import choose_protocols, choose_tasks, lacking, n
 from spectrace.cli.run_report import Told
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, settings_here
-from spectrace.core.endings import cut_by_run
+from spectrace.core.endings import COST_UNKNOWN, TOKENS_UNKNOWN, cut_by_run
 from spectrace.core.options import MOST
 from spectrace.errors import UsageError
 from spectrace.runs.batch import Batch, Ended, NotRecorded, cells
@@ -195,7 +195,8 @@ def command(
     cut = any(isinstance(one, Recorded) and cut_by_run(one.outcome.reason) for one in ended)
     if batch.left or cut:
         run_report.say_left(batch.left, batch.stopped)
-        run_report.say_how_to_go_on(name)
+        if batch.stopped not in {COST_UNKNOWN, TOKENS_UNKNOWN}:  # the same command would stop there again
+            run_report.say_how_to_go_on(name)
     ctx.exit(1 if failed or cut or batch.left or watch.ungraded else 0)
 
 

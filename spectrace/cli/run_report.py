@@ -6,6 +6,7 @@ from spectrace.audit.answers import EpisodeSummary
 from spectrace.audit.lines import counted
 from spectrace.cli import console
 from spectrace.cli.console import Column, status_span
+from spectrace.core.endings import infrastructure
 from spectrace.runs.batch import Cell, Ended, NotRecorded
 
 _COLUMNS = (
@@ -45,6 +46,9 @@ def item(one: Told, error: str | None = None) -> dict[str, object]:
             end = one.outcome.status, one.outcome.reason, one.outcome.reward
             totals = one.totals
             counts = totals.steps, totals.strong_calls, totals.weak_calls, totals.rejections, totals.writes
+    status, reason, reward = end
+    # What is left out of scores has none to show: a 0.0 would be read as the agent's.
+    end = status, reason, None if infrastructure(str(status), None if reason is None else str(reason)) else reward
     return {
         "episode": None if isinstance(one, NotRecorded) else one.episode,
         "task": one.task,
@@ -112,9 +116,18 @@ def _why(stopped: str) -> str:
         case "run_max_wall_s":
             return "the run has taken what --max-wall-s allows."
         case "cost_unknown":
-            return "a server did not count its tokens, so nobody can keep to a limit of money."
+            return _uncounted("money", "--max-cost-usd or -o max_cost_usd")
+        case "tokens_unknown":
+            return _uncounted("tokens", "-o max_tokens")
         case failing:
             return failing if failing.endswith(".") else f"{failing}."
+
+
+def _uncounted(what: str, option: str) -> str:
+    return (
+        f"a server did not count its tokens, so nobody can keep to a limit of {what}. Drop {option}, or use a model "
+        "whose server counts them (in a script: `usage`); with another -o or model, a named run needs another --name."
+    )
 
 
 def _cell(cell: Cell) -> str:

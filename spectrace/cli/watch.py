@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from spectrace.audit.lines import action_text, counted
 from spectrace.cli.console import Progress
+from spectrace.core.endings import infrastructure
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -89,7 +90,8 @@ class EpisodeWatch:
             self._progress.note(f"{name}  not recorded  [{count}]", "bad")
             return
         self._tasks.pop(one.episode, None)
-        reward = f", reward {one.outcome.reward}" if one.outcome.reward is not None else ""
+        left_out = one.outcome.reward is None or infrastructure(one.outcome.status, one.outcome.reason)
+        reward = "" if left_out else f", reward {one.outcome.reward}"
         error = self.error(one)
         style = "good" if one.outcome.status == "completed" and error is None else "warning"
         took = round(time.monotonic() - self._begun)

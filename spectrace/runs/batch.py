@@ -1,7 +1,9 @@
 """Many episodes: tasks, trials and protocols, a bounded number at once; each gets a fresh environment.
 
 The order is interleaved (trial, then task, then protocol), so that a server that slows down slows all protocols alike.
-A batch begins no new episode once its purse is empty or a model has failed too often; what runs goes to its end.
+A batch begins no new episode once its purse is empty, a model has failed too often, or a limit of an episode could not
+be kept because a server counts no tokens: each further episode would pay for a call and be thrown away too. What runs
+goes to its end.
 """
 
 import asyncio
@@ -9,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from spectrace.core.endings import COST_UNKNOWN, TOKENS_UNKNOWN
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
@@ -77,11 +80,16 @@ class Batch:
     watch: Watcher | None = None
     admit: Admit | None = None
     _begun: int = field(default=0, init=False)
+    _uncounted: str | None = field(default=None, init=False)
+    """The end reason of an episode whose own limit nobody could keep."""
 
     @property
     def stopped(self) -> str | None:
-        """Why no new episode begins: run_max_cost_usd, run_max_wall_s, cost_unknown, or which model failed."""
-        return self.health.gave_up or self.purse.empty
+        """Why no new episode begins.
+
+        run_max_cost_usd, run_max_wall_s, cost_unknown, tokens_unknown, or which model failed.
+        """
+        return self.health.gave_up or self.purse.empty or self._uncounted
 
     @property
     def left(self) -> Sequence[Cell]:
@@ -117,7 +125,10 @@ class Batch:
             while self.stopped is None and self._begun < len(self.cells):
                 cell = self.cells[self._begun]
                 self._begun += 1
-                ended.put_nowait(await self._record(cell))
+                one = await self._record(cell)
+                if isinstance(one, Recorded) and one.outcome.reason in {COST_UNKNOWN, TOKENS_UNKNOWN}:
+                    self._uncounted = one.outcome.reason
+                ended.put_nowait(one)
         except Exception as error:  # noqa: BLE001 - raised by `run`, where somebody waits for it
             ended.put_nowait(error)
         ended.put_nowait(None)

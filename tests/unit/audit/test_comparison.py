@@ -125,6 +125,12 @@ def test_infrastructure_failures_are_excluded_counted_and_bounded(store):
     assert (bounds.low, bounds.high, bounds.n) == (1 / 3, 1, 3)
 
 
+def test_a_column_without_a_scored_episode_says_so_and_not_that_nothing_is_reviewed(store):
+    recorded(store, weak=[FIND], labels=Labels(run="n"))
+
+    assert estimates(store)["specagent", "unreviewed_share"].method == "none: no scored episode"
+
+
 def test_under_ten_tasks_values_stand_without_intervals_and_no_gap_is_told(store):
     record_run(store, WeakOnly(), {0}, tasks=3)
     record_run(store, StrongOnly(), {0, 1, 2}, tasks=3)

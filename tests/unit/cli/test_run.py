@@ -381,3 +381,11 @@ def test_a_limit_of_money_without_a_price_is_refused_and_says_how_to_give_one(li
     assert "max_cost_usd needs a price for the weak model openai:x, and none is known" in refused.stderr
     assert line.items("ls") == []
     assert [item["status"] for item in line.items(*asked)] == ["completed"] * 2  # what it says can be pasted
+
+
+def test_a_limit_of_tokens_that_nobody_can_keep_stops_the_run_at_once_and_says_what_to_do(line, pair):
+    result = line(*pair, "-o", "max_tokens=1000", "--trials", "3", "--name", "n")
+
+    assert (result.exit_code, len(line.items("ls"))) == (1, 1)
+    assert "Drop -o max_tokens, or use a model" in result.stderr
+    assert "goes on where it stopped" not in result.stderr

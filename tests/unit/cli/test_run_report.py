@@ -1,3 +1,7 @@
+from dataclasses import replace
+
+import pytest
+
 from spectrace.cli import run_report
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.types import Outcome
@@ -31,6 +35,15 @@ def test_a_row_says_the_protocol_and_how_it_ended(capsys, monkeypatch):
     assert second.split()[:6] == ["-", "t", "1", "weak-only", "not", "recorded"]
 
 
+@pytest.mark.parametrize(
+    ("reason", "reward"), [("tokens_unknown", None), ("run_max_wall_s", None), ("max_steps", "0.0")]
+)
+def test_an_episode_that_is_left_out_of_scores_shows_no_reward(reason, reward):
+    one = replace(ended(CELLS[0]), outcome=Outcome("truncated", reason, reward="0.0"))
+
+    assert run_report.item(one)["reward"] == reward
+
+
 def test_what_is_left_is_named_up_to_ten_and_counted(capsys):
     run_report.say_left(CELLS[11:], None)
 
@@ -44,13 +57,19 @@ def test_what_is_left_is_named_up_to_ten_and_counted(capsys):
 
 
 def test_why_a_run_stopped_is_said_in_words(capsys):
-    for stopped in ("run_max_cost_usd", "run_max_wall_s", "cost_unknown", "the weak model failed"):
+    uncounted = "Stopped: a server did not count its tokens, so nobody can keep to a limit of"
+    instead = (
+        "or use a model whose server counts them (in a script: `usage`); with another -o or model, a named run needs "
+        "another --name."
+    )
+    for stopped in ("run_max_cost_usd", "run_max_wall_s", "cost_unknown", "tokens_unknown", "the weak model failed"):
         run_report.say_left([], stopped)
 
     assert capsys.readouterr().err.splitlines() == [
         "Stopped: the run has cost what --max-cost-usd allows, all that its name was given together.",
         "Stopped: the run has taken what --max-wall-s allows.",
-        "Stopped: a server did not count its tokens, so nobody can keep to a limit of money.",
+        f"{uncounted} money. Drop --max-cost-usd or -o max_cost_usd, {instead}",
+        f"{uncounted} tokens. Drop -o max_tokens, {instead}",
         "Stopped: the weak model failed.",
     ]
 

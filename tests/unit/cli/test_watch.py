@@ -1,8 +1,10 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from spectrace.cli.watch import EpisodeWatch, weights_progress
+from spectrace.core.types import Outcome
 from spectrace.errors import ModelFailed
 from spectrace.runs.batch import NotRecorded
 from spectrace.runs.live import Labels
@@ -44,6 +46,14 @@ def test_an_episodes_line_says_who_is_asked_and_what_is_done(seen):
     assert seen.lines == {}
     assert seen.notes[0] == f"{recorded.episode}  cancel-own  begins"
     assert seen.notes[1].startswith(f"{recorded.episode}  cancel-own  completed (finished), reward 1.0  [1 of 1")
+
+
+def test_what_is_left_out_of_scores_is_noted_without_a_reward(seen):
+    watch = EpisodeWatch(seen, 1)
+    recorded = asyncio.run(record_shop(MemoryEventStore(), watch=watch))
+    watch.ended(replace(recorded, outcome=Outcome("truncated", "tokens_unknown", reward="0.0")))
+
+    assert "truncated (tokens_unknown)  [1 of 1" in seen.notes[-1]
 
 
 def test_what_was_not_recorded_is_noted(seen):

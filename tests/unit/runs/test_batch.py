@@ -179,6 +179,18 @@ async def test_a_server_that_counts_no_tokens_cannot_be_kept_to_a_limit_of_money
 
 
 @in_loop
+@pytest.mark.parametrize(
+    ("limit", "reason"), [({"max_tokens": 1000}, "tokens_unknown"), ({"max_cost_usd": "1"}, "cost_unknown")]
+)
+async def test_a_server_that_counts_no_tokens_under_an_episodes_limit_ends_the_batch_at_its_first(limit, reason):
+    look = Completion(Message("assistant", '{"tool": "find_customer", "arguments": {"name_or_email": "Ana"}}'))
+    one = batch(cells(tasks(3), [WeakOnly(**limit)]), weak=lambda _: look, prices=PRICES)
+    (ended,) = await collect(one)
+
+    assert (ended.outcome.reason, one.stopped, len(one.left)) == (reason, reason, 2)
+
+
+@in_loop
 async def test_the_price_of_the_day_is_recorded():
     one = batch(cells(tasks(1), [WeakOnly()]), prices=PRICES)
     (body,) = started(one, await collect(one))
