@@ -7,6 +7,7 @@ one look-up and never recorded twice.
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from spectrace.core.events import EpisodeStarted
 from spectrace.errors import EpisodeNotFound
@@ -14,6 +15,8 @@ from spectrace.store.begun import Arrivals, arrivals
 from spectrace.store.event_store import EpisodeRow, EventStore, Pending
 from spectrace.store.sql import SqlEventStore
 from spectrace.store.transfer import STORED, Arrival
+
+T = TypeVar("T")
 
 Progress = Callable[[int, int], None]
 """Told after each entry: how many are done, of how many."""
@@ -45,9 +48,26 @@ def episode_id(format_: str, file_digest: str, entry: str) -> str:
     return hashlib.sha256(f"{format_}\n{file_digest}\n{entry}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def record_of(store: EventStore, file: str, entries: int, digest: str) -> Arrivals | None:
-    """Return the administrative log's record of an import, to be begun; a store in memory keeps none."""
-    return arrivals(store, "imported", file, entries, digest=digest) if isinstance(store, SqlEventStore) else None
+def import_each(  # noqa: PLR0913 - a file, where it goes and how one of its entries does
+    store: EventStore,
+    file: str,
+    digest: str,
+    entries: Sequence[T],
+    record_one: Callable[[T, Arrivals | None], Imported],
+    progress: Progress | None,
+) -> list[Imported]:
+    """Record every entry of a file, in order, and that it was imported; a store in memory keeps no such record."""
+    found = []
+    record = None
+    if isinstance(store, SqlEventStore):
+        record = arrivals(store, "imported", file, len(entries), digest=digest)
+    for number, entry in enumerate(entries, 1):
+        found.append(record_one(entry, record))
+        if progress is not None:
+            progress(number, len(entries))
+    if record is not None:
+        record.end()
+    return found
 
 
 def there_already(store: EventStore, episode: str, entry: str, file: str) -> str | None:

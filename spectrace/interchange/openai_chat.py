@@ -21,7 +21,7 @@ from spectrace.interchange.imported import (
     Imported,
     Progress,
     episode_id,
-    record_of,
+    import_each,
     there_already,
     write_episode,
 )
@@ -49,15 +49,11 @@ def import_file(
 ) -> list[Imported]:
     """Record every dialogue of a file; raise UsageError, before anything is recorded, for another file."""
     file = read_chat_file(Path(path))
-    found = []
-    record = record_of(store, file.name, len(file.dialogues), file.digest)
-    for number, dialogue in enumerate(file.dialogues, 1):
-        found.append(_import(file, dialogue, store, Filing(project, run), record))
-        if progress is not None:
-            progress(number, len(file.dialogues))
-    if record is not None:
-        record.end()
-    return found
+
+    def one(dialogue: Dialogue, record: Arrivals | None) -> Imported:
+        return _import(file, dialogue, store, Filing(project, run), record)
+
+    return import_each(store, file.name, file.digest, file.dialogues, one, progress)
 
 
 def _import(file: ChatFile, dialogue: Dialogue, store: EventStore, filing: Filing, record: Arrivals | None) -> Imported:

@@ -11,7 +11,7 @@ from spectrace.interchange.imported import (
     Imported,
     Progress,
     episode_id,
-    record_of,
+    import_each,
     there_already,
     write_episode,
 )
@@ -36,15 +36,14 @@ def import_file(
 ) -> list[Imported]:
     """Record every simulation of a result file; raise UsageError, before anything is recorded, for another file."""
     file = read_result_file(Path(path))
-    found = []
-    record = record_of(store, file.name, len(file.simulations), file.digest)
-    for number, (simulation, reason) in enumerate(zip(file.simulations, unfit(file), strict=True), 1):
-        found.append(_import(file, simulation, store, Filing(project, run, reason), record))
-        if progress is not None:
-            progress(number, len(file.simulations))
-    if record is not None:
-        record.end()
-    return found
+
+    def one(entry: tuple[Simulation, str | None], record: Arrivals | None) -> Imported:
+        simulation, reason = entry
+        return _import(file, simulation, store, Filing(project, run, reason), record)
+
+    return import_each(
+        store, file.name, file.digest, list(zip(file.simulations, unfit(file), strict=True)), one, progress
+    )
 
 
 def _import(

@@ -31,7 +31,6 @@ from spectrace.core.events import (
 from spectrace.core.prompts import Prompts
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Message, Role, Task, Usage
-from spectrace.core.versions import first_newer, newer_version
 from spectrace.environments.environment import Environment
 from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
@@ -48,6 +47,7 @@ from spectrace.runs.live import (
     run_recorded,
     started,
 )
+from spectrace.runs.preflight import readable, require_restorable
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
@@ -77,7 +77,7 @@ def fork_point(events: Sequence[Event], seq: int, edit: Edit | None = None) -> l
     An edit may be placed at a verdict, or at the review that it came from. Raises UsageError or Untestable where the
     episode cannot be forked.
     """
-    _readable(events)
+    readable(events)
     if not 0 <= seq <= events[-1].seq:
         raise UsageError(f"episode {events[0].episode} has the events 0 to {events[-1].seq}, not {seq}.")
     told = list(events[: seq + 1]) if edit is None else _edited(events, seq, edit)
@@ -114,7 +114,7 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
     otherwise than the recorded one; the child then ends there.
     """
     try:
-        parent, told = _readable(events), fork_point(events, seq, edit)
+        parent, told = readable(events), fork_point(events, seq, edit)
         protocol = protocol or recorded_protocol(parent)
         require_revision(parent)
         labels = Labels(
@@ -215,16 +215,6 @@ def _edited(events: Sequence[Event], seq: int, edit: Edit) -> list[Event]:
     return [*events[: answer.seq], replace(answer, body=given)]
 
 
-def _readable(events: Sequence[Event]) -> EpisodeStarted:
-    """Return event 0; raise Untestable where the record cannot be followed from there."""
-    newer, started_ = first_newer(events), events[0].body
-    if newer is not None:
-        raise Untestable(str(newer_version(newer)))
-    if not isinstance(started_, EpisodeStarted) or any(event.seq != n for n, event in enumerate(events)):
-        raise Untestable("its log is damaged; `spectrace verify` tells more")
-    return started_
-
-
 def _task(environment: Environment, parent: EpisodeStarted) -> Task:
     """Return the environment's own task of the recorded name, which must be the one that was recorded."""
     for task in environment.tasks():
@@ -246,10 +236,7 @@ def _first(  # noqa: PLR0913 - everything that event 0 is made of
     """Return the child's event 0, models aside; raise Untestable for an environment that cannot be brought back."""
     first = started(environment, task, protocol, prompts, (), labels)
     facts, then = first.environment, parent.environment
-    if facts.name != then.name:
-        raise Untestable(f"it was recorded on {then.name}, the environment given is {facts.name}")
-    if facts.restore == "none":
-        raise Untestable(f"{facts.name} declares restore=none: executing a record again there would repeat its writes")
+    require_restorable(then, facts)
     if None not in {facts.fingerprint, then.fingerprint} and facts.fingerprint != then.fingerprint:
         raise Untestable(f"the first state of task {task.id} is another one: the environment's data changed")
     if first.tools_digest != parent.tools_digest:

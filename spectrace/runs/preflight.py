@@ -68,6 +68,22 @@ def unreadable(events: Sequence[Event]) -> str | None:
     return None
 
 
+def readable(events: Sequence[Event]) -> EpisodeStarted:
+    """Return event 0; raise Untestable where the record cannot be followed from there."""
+    started = events[0].body
+    if (reason := unreadable(events)) is not None or not isinstance(started, EpisodeStarted):
+        raise Untestable(reason or "its first event is another one")
+    return started
+
+
+def require_restorable(then: EnvironmentFacts, here: EnvironmentFacts) -> None:
+    """Raise Untestable for an environment in which a record's writes may not be executed again."""
+    if here.name != then.name:
+        raise Untestable(f"it was recorded on {then.name}, the environment given is {here.name}")
+    if here.restore == "none":
+        raise Untestable(f"{here.name} declares restore=none: executing a record again there would repeat its writes")
+
+
 def with_options(started: EpisodeStarted, options: Mapping[str, object]) -> EpisodeStarted:
     """Return the start with other options of its protocol."""
     return replace(started, options=json.dumps({**json.loads(started.options), **options})) if options else started
@@ -89,10 +105,7 @@ def refuse(started: EpisodeStarted, environment: Environment) -> tuple[str, ...]
         facts = environment.prepare(started.task)
     except EnvironmentFailed as error:
         raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
-    if facts.name != started.environment.name:
-        raise Untestable(f"it was recorded on {started.environment.name}, the environment given is {facts.name}")
-    if facts.restore == "none":
-        raise Untestable(f"{facts.name} declares restore=none: executing a record again there would repeat its writes")
+    require_restorable(started.environment, facts)
     wanted, found = started.environment.fingerprint, facts.fingerprint
     if wanted is not None and found is not None and wanted != found:
         raise Untestable(
@@ -122,11 +135,8 @@ def check(  # noqa: PLR0913 - all that a replay is given
     `environment` is compared with the recorded one; `prepare` allows to load the task there, which may run code of its
     author's. Without one, `uncompared` says why.
     """
-    if (reason := unreadable(events)) is not None:
-        return Checked("untestable", (), reason)
-    started = events[0].body
-    assert isinstance(started, EpisodeStarted)  # noqa: S101 - `unreadable` has looked
     try:
+        started = readable(events)
         _require(started, options or {}, parent, compared=environment is not None)
         found = [*changes_by(started, prompts, options or {}), *_notes(started)]
         if environment is not None:
