@@ -1,0 +1,145 @@
+"""Who judges in a re-verification: a model with one or several servers, a function, or people's labels.
+
+A Pool is what the command line's `--verifier` becomes. A chat model is asked in the prompts that the first reviewer
+saw; a Judge is asked with the same review as plain data, and its answer enters the log as a completion like any other.
+Counterpart of `sources.ModelSource`, which a pass over one episode asks.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from spectrace.core.commands import Generate
+from spectrace.core.review_request import ReviewRequest
+from spectrace.core.types import Completion, ModelFacts, ModelRequest
+from spectrace.errors import UsageError
+from spectrace.models.client import ModelClient
+from spectrace.models.judge import Judge
+from spectrace.runs.sources import Generated, ModelSource
+
+
+class Pool(Protocol):
+    """The verifier of a run, shared by its episodes."""
+
+    async def facts(self) -> ModelFacts:
+        """Contact whoever answers and say who that is; refuse replicas that differ."""
+        ...
+
+    def client(self, episode: str) -> ModelClient:
+        """Return who answers for an episode: always the same replica. It belongs to the pool: do not close it."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+class Single:
+    """One model that answers for every episode."""
+
+    def __init__(self, model: ModelClient) -> None:
+        """Ask this one; closing the pool closes it."""
+        self._model = model
+
+    async def facts(self) -> ModelFacts:
+        """Contact the model."""
+        return await self._model.facts()
+
+    def client(self, episode: str) -> ModelClient:
+        """Return the model."""
+        del episode
+        return self._model
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+
+class JudgePool:
+    """A function or labels, in a model's place."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Ask this judge; closing the pool closes it."""
+        self.judge = judge
+
+    async def facts(self) -> ModelFacts:
+        """Say who judges."""
+        return await self.judge.facts()
+
+    def client(self, episode: str) -> ModelClient:
+        """Return who says the facts; the questions themselves go to the judge, by `verifier_source`."""
+        del episode
+        return _Described(self.judge)
+
+    async def close(self) -> None:
+        """Close the judge."""
+        await self.judge.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """A judge where a model is described."""
+
+    judge: Judge
+
+    async def facts(self) -> ModelFacts:
+        return await self.judge.facts()
+
+    async def generate(self, request: ModelRequest) -> Completion:
+        facts = await self.facts()
+        said = f"{facts.provider}:{facts.name} judges recorded reviews and answers no prompt."
+        raise UsageError(f"{said} This call has {len(request.messages)} messages.")
+
+    async def close(self) -> None:
+        """The pool closes the judge."""
+
+
+class VerifierSource(ModelSource):
+    """A judge, asked by the position of the question."""
+
+    def __init__(self, judge: Judge, requests: Iterable[ReviewRequest]) -> None:
+        """Answer the reviews of these positions, and no other question."""
+        super().__init__({})
+        self._judge = judge
+        self._requests = {request.position: request for request in requests}
+
+    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
+        """Put the review to the judge, with the prompt that a model is asked."""
+        asked = self._requests.get(command.position)
+        if asked is None:
+            there = ", ".join(self._requests) or "none"
+            raise UsageError(
+                f"event {request}, lane {lane!r}: expected a question about one of the reviews {there}, "
+                f"found {command.position!r}."
+            )
+        return Generated(await self._judge.judge(replace(asked, prompt=command.request.messages)), "live")
+
+
+def verifier_source(pool: Pool, episode: str, requests: Sequence[ReviewRequest]) -> ModelSource:
+    """Return who answers a pass over one episode."""
+    if isinstance(pool, JudgePool):
+        return VerifierSource(pool.judge, requests)
+    return ModelSource({"strong": pool.client(episode)})
+
+
+def covers(pool: Pool, request: ReviewRequest) -> bool:
+    """Whether the verifier has an answer to a review: a model always may, labels only where somebody gave one."""
+    return not isinstance(pool, JudgePool) or pool.judge.covers(request)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a selection a verifier can answer. `notes`: what it holds beside that, a sentence each."""
+
+    covered: int
+    left_out: int
+    notes: tuple[str, ...] = ()
+
+
+def coverage(pool: Pool, requests: Iterable[ReviewRequest]) -> Coverage:
+    """Count over a whole selection before anything is asked; raise UsageError for a label that cannot be meant."""
+    counted = {True: 0, False: 0}
+    for request in requests:
+        counted[covers(pool, request)] += 1
+    notes = tuple(pool.judge.unused()) if isinstance(pool, JudgePool) else ()
+    return Coverage(counted[True], counted[False], notes)

@@ -1,0 +1,108 @@
+"""A judge in a model's place: asked by position, recorded and replayed as any other verifier."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from spectrace.core.commands import Generate
+from spectrace.core.fold import fold
+from spectrace.core.review_request import review_requests
+from spectrace.core.reviews import rereview, reviews_of
+from spectrace.core.roles import Budget, Desk
+from spectrace.core.setup import setup_of
+from spectrace.core.types import Completion, Message, ModelFacts, ModelRequest, Role
+from spectrace.errors import UsageError
+from spectrace.models.judge import ACCEPT, rejection
+from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.verifiers import Coverage, JudgePool, Single, VerifierSource, coverage, covers, verifier_source
+from tests.episodes import recorded_events
+
+
+@dataclass
+class Cautious:
+    """Rejects what has a held step, and knows nothing of the third segment."""
+
+    asked: list = field(default_factory=list)
+    closed: bool = False
+
+    async def facts(self):
+        return ModelFacts("", "function", "cautious")
+
+    def covers(self, request):
+        return request.segment < 3
+
+    def unused(self):
+        return ("It could say more.",)
+
+    async def judge(self, request):
+        self.asked.append(request)
+        held = request.steps[-1].observation is None
+        return Completion(Message("assistant", rejection(0, None, "held") if held else ACCEPT), finish_reason="stop")
+
+    async def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def requests():
+    episode = fold(recorded_events())
+    return review_requests(episode.id, setup_of(episode.started), reviews_of(episode))
+
+
+def question(position, content="?"):
+    return Generate(Role.REVIEWER, "strong", position, ModelRequest((Message("user", content),)))
+
+
+def test_a_judge_is_asked_about_the_review_at_the_position_with_the_prompt_that_a_model_gets(requests):
+    judge = Cautious()
+    source = verifier_source(JudgePool(judge), requests[0].episode, requests)
+    answer = asyncio.run(source.generate("", 5, question("s2", "REVIEW")))
+
+    assert isinstance(source, VerifierSource)
+    assert ([one.segment for one in judge.asked], judge.asked[0].prompt) == ([2], (Message("user", "REVIEW"),))
+    assert (answer.source, '"verdict": "reject"' in answer.completion.message.content) == ("live", True)
+
+
+def test_a_question_about_no_review_is_refused(requests):
+    source = VerifierSource(Cautious(), requests)
+
+    with pytest.raises(UsageError, match=r"event 5.*s1, s2, s3, found 's9'"):
+        asyncio.run(source.generate("", 5, question("s9")))
+
+
+def test_a_judge_answers_no_prompt_without_its_review():
+    client = JudgePool(Cautious()).client("e1")
+
+    with pytest.raises(UsageError, match="function:cautious judges recorded reviews"):
+        asyncio.run(client.generate(ModelRequest((Message("user", "hi"),))))
+
+
+def test_a_single_model_answers_for_every_episode(requests):
+    model = ScriptedModel([ACCEPT])
+    pool = Single(model)
+    source = verifier_source(pool, "e1", requests)
+
+    assert (pool.client("e1"), pool.client("e2")) == (model, model)
+    assert asyncio.run(source.generate("", 5, question("s1"))).completion.message.content == ACCEPT
+    assert asyncio.run(pool.facts()).provider == "scripted"
+
+
+def test_a_pool_closes_what_it_holds():
+    judge = Cautious()
+    asyncio.run(JudgePool(judge).close())
+
+    assert judge.closed
+
+
+def test_coverage_counts_a_whole_selection_and_says_what_is_left_over(requests):
+    assert coverage(JudgePool(Cautious()), requests) == Coverage(2, 1, ("It could say more.",))
+    assert coverage(Single(ScriptedModel()), requests) == Coverage(3, 0)
+    assert [covers(JudgePool(Cautious()), one) for one in requests] == [True, True, False]
+
+
+def test_requests_stand_at_the_positions_that_a_re_verification_asks(requests):
+    episode = fold(recorded_events())
+    first = next(rereview(Desk(setup_of(episode.started), Budget()), reviews_of(episode)))
+
+    assert first.position == requests[0].position
