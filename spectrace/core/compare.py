@@ -8,6 +8,7 @@ the order of members and how a number is written mean nothing.
 
 import json
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 
 from spectrace.core.events import UNCOMPARED_FIELDS
 
@@ -34,15 +35,20 @@ def differences(
     if is_dataclass(recorded) and not isinstance(recorded, type):
         return [
             difference
-            for item in fields(recorded)
-            if item.name not in UNCOMPARED_FIELDS and item.name not in skip
-            for difference in differences(
-                getattr(recorded, item.name), getattr(found, item.name), f"{path}/{item.name}", skip
-            )
+            for name in _compared(type(recorded), skip)
+            if (one := getattr(recorded, name)) is not (other := getattr(found, name))
+            for difference in differences(one, other, f"{path}/{name}", skip)
         ]
     if isinstance(recorded, tuple) and isinstance(found, tuple):
         return _tuple_differences(recorded, found, path, skip)
     return [(path, _short(recorded), _short(found))]
+
+
+@lru_cache(maxsize=256)
+def _compared(kind: type[object], skip: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of a class's fields that are compared; a replay asks at every event."""
+    names = (item.name for item in fields(kind))  # type: ignore[arg-type]  # only dataclasses come here
+    return tuple(name for name in names if name not in UNCOMPARED_FIELDS and name not in skip)
 
 
 def _tuple_differences(

@@ -85,6 +85,8 @@ def _decode(text: str, at: int, what: str, *, strict: bool) -> tuple[object, int
 
 
 def _refuse_depth(text: str) -> None:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:  # nearly always: then no character need be looked at
+        return
     depth, quoted, escaped = 0, False, False
     for character in text:
         if quoted:

@@ -12,6 +12,7 @@ its roles, and only the last message differs, so that a server's prefix cache se
 
 import json
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from string import Template
 
 from spectrace.core.types import Action, Call, Finish, History, Message, Observation, Reply, Step, ToolCall, ToolSpec
@@ -157,24 +158,29 @@ class Prompts:
     @classmethod
     def from_json(cls, text: str) -> "Prompts":
         """Read the value; raise UsageError for an unknown name, a wrong type or a broken template."""
-        try:
-            values = json.loads(text)
-        except ValueError as error:
-            raise UsageError(f"prompts: expected a JSON object, found text that is not JSON ({error}).") from None
-        if not isinstance(values, dict):
-            raise UsageError(f"prompts: expected a JSON object, found {type(values).__name__}.")
-        known = {field.name: field.type for field in fields(cls)}
-        for name, value in values.items():
-            if name not in known:
-                raise UsageError(f"prompts: no template is named {name!r}; the names are {', '.join(known)}.")
-            wanted = int if known[name] is int else str
-            if not isinstance(value, wanted) or isinstance(value, bool):
-                raise UsageError(f"prompts: {name} must be {wanted.__name__}, found {type(value).__name__}.")
-            if isinstance(value, int) and value < 1:
-                raise UsageError(f"prompts: {name} must be at least 1, found {value}.")
-            if isinstance(value, str) and not Template(value).is_valid():
-                raise UsageError(f"prompts: {name} holds a stray '$'; write '$$' for a dollar sign.")
-        return cls(**values)
+        return _read(text)
+
+
+@lru_cache(maxsize=16)  # a replay of many episodes reads the same ones again and again
+def _read(text: str) -> Prompts:
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"prompts: expected a JSON object, found text that is not JSON ({error}).") from None
+    if not isinstance(values, dict):
+        raise UsageError(f"prompts: expected a JSON object, found {type(values).__name__}.")
+    known = {field.name: field.type for field in fields(Prompts)}
+    for name, value in values.items():
+        if name not in known:
+            raise UsageError(f"prompts: no template is named {name!r}; the names are {', '.join(known)}.")
+        wanted = int if known[name] is int else str
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            raise UsageError(f"prompts: {name} must be {wanted.__name__}, found {type(value).__name__}.")
+        if isinstance(value, int) and value < 1:
+            raise UsageError(f"prompts: {name} must be at least 1, found {value}.")
+        if isinstance(value, str) and not Template(value).is_valid():
+            raise UsageError(f"prompts: {name} holds a stray '$'; write '$$' for a dollar sign.")
+    return Prompts(**values)
 
 
 def fill(template: str, **values: object) -> str:
@@ -225,6 +231,7 @@ def system_message(  # noqa: PLR0913 - what a system prompt is made of
     return Message("system", fill(template, instructions=instructions, tools=listing, format=form))
 
 
+@lru_cache(maxsize=32)  # every question begins with them
 def _tool_lines(tools: tuple[ToolSpec, ...]) -> str:
     return "\n".join(f"{tool.name}({_parameters(tool.parameters)}): {tool.description}" for tool in tools)
 
@@ -272,23 +279,30 @@ def _forms(*, replies: bool, finish: bool) -> str:
     return "\n".join(forms)
 
 
-def history_messages(
+Rendered = dict[tuple[int, bool], tuple[Step, tuple[Message, ...]]]
+"""Messages by the identity of their step, which stands beside them so that nothing else can take its place."""
+
+
+def history_messages(  # noqa: PLR0913 - what a history is rendered by
     prompts: Prompts,
     history: History,
     segment: tuple[Step, ...],
     *,
     native: bool,
     notes: tuple[tuple[int, str], ...] = (),
+    rendered: Rendered | None = None,
 ) -> tuple[Message, ...]:
     """Render the opening, the committed steps and a segment.
 
     One action per assistant message, so that any accepted prefix of steps is a prefix of the messages. `notes` are
-    reasons of rejections, each with the number of steps that it stands behind.
+    reasons of rejections, each with the number of steps that it stands behind. `rendered` is kept by the caller from
+    question to question, for the same prompts: a long episode is not rendered anew at every step.
     """
+    rendered = {} if rendered is None else rendered
     messages = list(history.opening)
     for number, step in enumerate((*history.steps, *segment)):
         messages += _notes_at(prompts, notes, number)
-        messages += _step_messages(prompts, step, native=native)
+        messages += _kept(prompts, step, rendered, native=native)
     return (*messages, *_notes_at(prompts, notes, len(history.steps) + len(segment)))
 
 
@@ -303,17 +317,25 @@ def rejection(prompts: Prompts, reason: str, rejected: Action | None) -> str:
     return fill(prompts.rejected_step, step=written(rejected), reason=reason)
 
 
-def _step_messages(prompts: Prompts, step: Step, *, native: bool) -> list[Message]:
+def _kept(prompts: Prompts, step: Step, rendered: Rendered, *, native: bool) -> tuple[Message, ...]:
+    """Return a step's messages, rendered once for all the questions of an episode that hold it."""
+    key = (id(step), native)
+    if key not in rendered:
+        rendered[key] = step, _step_messages(prompts, step, native=native)
+    return rendered[key][1]
+
+
+def _step_messages(prompts: Prompts, step: Step, *, native: bool) -> tuple[Message, ...]:
     match step.action:
         case Call(tool, arguments) if native:
             call = ToolCall(step.position, tool, arguments)
-            return [Message("assistant", "", (call,)), Message("tool", _result(prompts, step), (), step.position)]
+            return Message("assistant", "", (call,)), Message("tool", _result(prompts, step), (), step.position)
         case Call():
-            return [Message("assistant", written(step.action)), Message("user", _json_result(prompts, step))]
+            return Message("assistant", written(step.action)), Message("user", _json_result(prompts, step))
         case Reply(text) | Finish(text):
             said = Message("assistant", text if native else written(step.action))
             heard = step.observation.content if step.observation else prompts.held
-            return [said, Message("user", shown(prompts, heard))] if heard else [said]
+            return (said, Message("user", shown(prompts, heard))) if heard else (said,)
 
 
 def _result(prompts: Prompts, step: Step) -> str:

@@ -56,7 +56,7 @@ def review_messages(desk: Desk, history: History, steps: tuple[Step, ...]) -> tu
 def _decoded(
     desk: Desk, history: History, steps: tuple[Step, ...], position: str
 ) -> Protocol[tuple[Verdict, int | None]]:
-    question = _question(desk, history, steps, position, json.dumps(desk.setup.verdict_schema(len(steps))))
+    question = _question(desk, history, steps, position, desk.setup.verdict_schema_text(len(steps)))
     shown, limit = shown_to_reviewer(history, steps), token_limit(question.model.parameters)
     asked = yield from ask(desk, question)
     verdict = read_verdict(desk.setup, asked.completion, len(steps), shown=shown, limit=limit)

@@ -4,7 +4,6 @@ Each is a sub-generator that a re-verification can run alone. `Meter` counts wha
 it counts only recorded answers, so a replay counts the same.
 """
 
-import json
 from dataclasses import dataclass, field, replace
 
 from spectrace.core import prompts as render
@@ -174,16 +173,26 @@ def context(  # noqa: PLR0913 - what a prompt is made of
 ) -> tuple[Message, ...]:
     """Return what every role's prompt begins with: the system prompt, the history and the open steps."""
     native = model.calls == "native"
-    system = render.system_message(
-        template,
-        setup.prompts,
-        setup.instructions,
-        setup.tools,
-        native=native,
-        replies=setup.environment.replies,
-        finish=setup.environment.finish,
+    told = render.history_messages(
+        setup.prompts, history, steps, native=native, notes=notes, rendered=setup.rendered_steps
     )
-    return (system, *render.history_messages(setup.prompts, history, steps, native=native, notes=notes))
+    return (_system(setup, template, native=native), *told)
+
+
+def _system(setup: Setup, template: str, *, native: bool) -> Message:
+    """Return a system prompt; every question of an episode begins with one of a few."""
+    key = template, native
+    if key not in setup.rendered_systems:
+        setup.rendered_systems[key] = render.system_message(
+            template,
+            setup.prompts,
+            setup.instructions,
+            setup.tools,
+            native=native,
+            replies=setup.environment.replies,
+            finish=setup.environment.finish,
+        )
+    return setup.rendered_systems[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +212,7 @@ def _write(
     desk: Desk, model: ModelFacts, role: Role, position: str, messages: tuple[Message, ...]
 ) -> Protocol[Written | None]:
     native = model.calls == "native"
-    schema = None if native else json.dumps(desk.setup.action_schema())
+    schema = None if native else desk.setup.action_schema_text()
     question = Question(model, role, position, messages, schema)
     limit = token_limit(model.parameters)
     asked = yield from ask(desk, question)

@@ -6,11 +6,22 @@ A Setup is a pure function of `episode.started`: a replay builds the very same o
 import json
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from spectrace.core.events import EpisodeStarted
-from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
-from spectrace.core.types import Action, Call, Effect, EnvironmentFacts, Finish, ModelFacts, Reply, Task, ToolSpec
+from spectrace.core.prompts import PROTOCOL_REVISION, Prompts, Rendered
+from spectrace.core.types import (
+    Action,
+    Call,
+    Effect,
+    EnvironmentFacts,
+    Finish,
+    Message,
+    ModelFacts,
+    Reply,
+    Task,
+    ToolSpec,
+)
 from spectrace.errors import Untestable
 
 CATEGORIES = (
@@ -60,6 +71,16 @@ class Setup:
         """Return the tools by name."""
         return {tool.name: tool for tool in self.tools}
 
+    @cached_property
+    def rendered_steps(self) -> Rendered:
+        """Return the messages of the steps that were rendered so far."""
+        return {}
+
+    @cached_property
+    def rendered_systems(self) -> dict[tuple[str, bool], Message]:
+        """Return the system prompts that were rendered so far: (template, native) -> message."""
+        return {}
+
     def effect(self, action: Action) -> Effect:
         """Return the action's effect; a tool that nobody declared is a write."""
         match action:
@@ -76,37 +97,79 @@ class Setup:
 
     def action_schema(self) -> dict[str, object]:
         """Return the JSON Schema of one action as the models write it."""
-        branches, definitions = self._action_branches()
-        return _with_definitions({"anyOf": branches}, definitions)
+        return _action_schema(self._form)
 
-    def _action_branches(self) -> tuple[list[object], dict[str, object]]:
-        definitions: dict[str, object] = {}
-        branches: list[object] = [_call_branch(tool, definitions) for tool in self.tools]
-        branches += [_text_branch("reply")] if self.environment.replies else []
-        branches += [_text_branch("finish")] if self.environment.finish else []
-        return branches, definitions
+    def action_schema_text(self) -> str:
+        """Return it as it is sent: at every step, and alike in every episode of an environment."""
+        return _action_schema_text(self._form)
 
     def verdict_schema(self, drafted: int) -> dict[str, object]:
         """Return the two-branch schema: an accept carries nothing, a reject names a step, so neither can contradict."""
-        branches, definitions = self._action_branches()
-        reject: dict[str, object] = {
-            "verdict": {"const": "reject"},
-            "first_wrong": {"enum": list(range(1, drafted + 1))},
-            **self._explanation(branches),
-        }
-        return _with_definitions({"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}, definitions)
+        return _verdict_schema(self._form, drafted)
+
+    def verdict_schema_text(self, drafted: int) -> str:
+        """Return it as it is sent."""
+        return _verdict_schema_text(self._form, drafted)
 
     def rejection_schema(self) -> dict[str, object]:
         """Return the schema of what a scored rejection still has to say: which step is wrong is known."""
-        branches, definitions = self._action_branches()
-        return _with_definitions(_object(self._explanation(branches)), definitions)
+        branches, definitions = _action_branches(self._form)
+        return _with_definitions(_object(_explanation(self._form, branches)), definitions)
 
-    def _explanation(self, branches: list[object]) -> dict[str, object]:
-        return {
-            "category": {"enum": list(CATEGORIES)},
-            "reason": {"type": "string", "minLength": 1, "maxLength": self.prompts.reason_limit},
-            "replacement": {"anyOf": [{"type": "null"}, *branches]},
-        }
+    @cached_property
+    def _form(self) -> "_Form":
+        return _Form(self.tools, self.environment.replies, self.environment.finish, self.prompts.reason_limit)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """All that the forms of replies depend on: the key under which their texts are kept."""
+
+    tools: tuple[ToolSpec, ...]
+    replies: bool
+    finish: bool
+    reason_limit: int
+
+
+def _action_branches(form: _Form) -> tuple[list[object], dict[str, object]]:
+    definitions: dict[str, object] = {}
+    branches: list[object] = [_call_branch(tool, definitions) for tool in form.tools]
+    branches += [_text_branch("reply")] if form.replies else []
+    branches += [_text_branch("finish")] if form.finish else []
+    return branches, definitions
+
+
+def _action_schema(form: _Form) -> dict[str, object]:
+    branches, definitions = _action_branches(form)
+    return _with_definitions({"anyOf": branches}, definitions)
+
+
+def _verdict_schema(form: _Form, drafted: int) -> dict[str, object]:
+    branches, definitions = _action_branches(form)
+    reject: dict[str, object] = {
+        "verdict": {"const": "reject"},
+        "first_wrong": {"enum": list(range(1, drafted + 1))},
+        **_explanation(form, branches),
+    }
+    return _with_definitions({"anyOf": [_object({"verdict": {"const": "accept"}}), _object(reject)]}, definitions)
+
+
+def _explanation(form: _Form, branches: list[object]) -> dict[str, object]:
+    return {
+        "category": {"enum": list(CATEGORIES)},
+        "reason": {"type": "string", "minLength": 1, "maxLength": form.reason_limit},
+        "replacement": {"anyOf": [{"type": "null"}, *branches]},
+    }
+
+
+@lru_cache(maxsize=32)
+def _action_schema_text(form: _Form) -> str:
+    return json.dumps(_action_schema(form))
+
+
+@lru_cache(maxsize=256)
+def _verdict_schema_text(form: _Form, drafted: int) -> str:
+    return json.dumps(_verdict_schema(form, drafted))
 
 
 def _call_branch(tool: ToolSpec, definitions: dict[str, object]) -> dict[str, object]:
