@@ -100,27 +100,39 @@ def _reviewers(started: EpisodeStarted) -> list[tuple[str | bool, ...]]:
 def _of_episode(
     episode: Episode, verdicts: Mapping[int, Verdict], ended: Outcome | None, *, only_rejected: bool
 ) -> Iterator[Review]:
+    judged, stopped = dict[int, Verdict | Kind](verdicts), _stopped(ended)
+    for one in reviews_of(episode) if stopped is not None else ():
+        if one.segment not in judged and stopped is not None and (not only_rejected or _is_rejected(one)):
+            judged[one.segment], stopped = stopped, "failed"
+    return episode_reviews(episode, judged, only_rejected=only_rejected)
+
+
+def episode_reviews(
+    episode: Episode, judged: Mapping[int, Verdict | Kind], *, only_rejected: bool = False
+) -> Iterator[Review]:
+    """Yield an episode's reviews, by segment: the new verdict, or the kind of judgement that stands in its place.
+
+    A segment that `judged` does not name was not to be judged.
+    """
     task = f"{episode.started.environment.name} {episode.started.task_digest}"
-    stopped = _stopped(ended)
     for number, one in enumerate(reviews_of(episode), start=1):
-        if only_rejected and (one.recorded is None or one.recorded.decision != "reject"):
+        new = judged.get(one.segment)
+        if new is None or (only_rejected and not _is_rejected(one)):
             continue
-        repairs, new = _Repairs.of(episode, one), verdicts.get(one.segment)
-        if new is not None:
-            judged = repairs.judgement(new)
-        elif stopped is not None:
-            judged, stopped = Judgement(stopped), "failed"
-        else:
-            continue
+        repairs = _Repairs.of(episode, one)
         yield Review(
             task=task,
             episode=episode.id,
             number=number,
             drafted=len(one.steps),
             recorded=None if one.recorded is None else repairs.judgement(one.recorded),
-            new=judged,
+            new=repairs.judgement(new) if isinstance(new, Verdict) else Judgement(new),
             writes=bool(one.steps) and one.steps[-1].effect is Effect.WRITE and one.steps[-1].observation is None,
         )
+
+
+def _is_rejected(one: Recorded) -> bool:
+    return one.recorded is not None and one.recorded.decision == "reject"
 
 
 def _stopped(ended: Outcome | None) -> Kind | None:

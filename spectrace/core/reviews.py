@@ -10,7 +10,7 @@ from itertools import count
 
 from spectrace.core.commands import Protocol, tell
 from spectrace.core.facts import verdict_given
-from spectrace.core.fold import Episode
+from spectrace.core.fold import Episode, FoldedSegment
 from spectrace.core.reviewing import review
 from spectrace.core.roles import Desk, Ended
 from spectrace.core.sameness import same_action
@@ -28,30 +28,46 @@ class Review:
     """None where the segment is derived: nobody judged it."""
     verdict_seq: int | None
     derived: bool
+    drafted_seq: int = -1
+    """The event that drafted its last step; -1 where a foreign log has none."""
+
+    @property
+    def key(self) -> int:
+        """The event that names this review in its episode: its verdict, or where nobody judged it its last draft."""
+        return self.drafted_seq if self.verdict_seq is None else self.verdict_seq
 
 
 def reviews_of(episode: Episode, k: int = 6) -> list[Review]:
     """Return the recorded reviews; where the episode's protocol has none, the derived ones with segments of k steps."""
-    recorded = [
-        Review(
-            segment.index, segment.history, segment.under_review, segment.verdict, segment.verdict_seq, derived=False
-        )
-        for segment in episode.segments
-        if segment.verdict is not None
-    ]
-    return recorded if episode.started.protocol == "specagent" else list(_derived(episode, k))
+    if episode.started.protocol == "specagent":
+        return [_recorded(segment) for segment in episode.segments if segment.verdict is not None]
+    return list(_derived(episode, k))
+
+
+def _recorded(segment: FoldedSegment) -> Review:
+    return Review(
+        segment=segment.index,
+        history=segment.history,
+        steps=segment.under_review,
+        recorded=segment.verdict,
+        verdict_seq=segment.verdict_seq,
+        derived=False,
+        drafted_seq=max((folded.seq for folded in segment.judged), default=-1),
+    )
 
 
 def _derived(episode: Episode, k: int) -> Iterator[Review]:
-    steps = [folded.step for segment in episode.segments for folded in segment.steps if folded.fate == "committed"]
+    drafted = [folded for segment in episode.segments for folded in segment.steps if folded.fate == "committed"]
     history, segment, numbers = History(_opening(episode)), list[Step](), count(1)
-    for step in steps:
+    for folded in drafted:
+        step = folded.step
         segment.append(step)
-        held = step.effect in {Effect.WRITE, Effect.FINISH}
+        # What was never sent, for the tool or its schema refused it, is held by nobody: the drafter read why.
+        held = step.effect in {Effect.WRITE, Effect.FINISH} and folded.objection is None
         if held:
             under_review = (*segment[:-1], replace(step, observation=None))
-            yield Review(next(numbers), history, under_review, None, None, derived=True)
-        elif step.effect is Effect.READ and len(segment) < k:
+            yield Review(next(numbers), history, under_review, None, None, derived=True, drafted_seq=folded.seq)
+        elif (step.effect is Effect.READ or folded.objection is not None) and len(segment) < k:
             continue
         else:
             next(numbers)  # k reads, or a reply: committed without review

@@ -91,11 +91,17 @@ def ask(store: SqlEventStore, name: str, grid: Grid) -> None:
 
 def get(store: SqlEventStore, name: str) -> Run:
     """Return the run of that name."""
+    found = find(store, name)
+    if found is None:
+        raise UsageError(f"there is no run {name[:80]!r}: `spectrace runs` lists them.")
+    return found
+
+
+def find(store: SqlEventStore, name: str) -> Run | None:
+    """Return the run of that name, if there is one."""
     with store.database.reading() as connection:
         row = _find(connection, name)
-    if row is None:
-        raise UsageError(f"there is no run {name[:80]!r}: `spectrace runs` lists them.")
-    return _run(row)
+    return None if row is None else _run(row)
 
 
 def every(store: SqlEventStore) -> list[Run]:
