@@ -1,9 +1,12 @@
 """ScriptedModel: a model whose replies are written beforehand, for tests, docs and demonstrations without weights.
 
+    ScriptedModel(call("get_order", order_id="W200"), finish("Done."))
+
 From Python, a reply is text, an Action, a Completion, an Exception to raise, or a function of the request that returns
-one of these (it may be async). From a file: `script_file.read_script`. Replies are taken in order; where a script has
-several tasks, each has its own order, so that episodes may run side by side. Nothing is invented: a script that has
-run out fails, and token counts are unknown unless the script gives them.
+one of these (it may be async); `spectrace.testing` has words for the usual ones. From a file:
+`script_file.read_script`. Replies are taken in order; where a script has several tasks, each has its own order, so that
+episodes may run side by side. Nothing is invented: a script that has run out fails, and token counts are unknown unless
+the script gives them.
 """
 
 import inspect
@@ -22,7 +25,7 @@ from spectrace.core.types import (
     Reply,
     ToolCall,
 )
-from spectrace.errors import ModelFailed
+from spectrace.errors import ModelFailed, UsageError
 
 Scripted = str | Action | Completion | Exception | Callable[[ModelRequest], "Scripted | Awaitable[Scripted]"]
 """One reply."""
@@ -31,10 +34,9 @@ Scripted = str | Action | Completion | Exception | Callable[[ModelRequest], "Scr
 class ScriptedModel:
     """A model that answers as it was told to."""
 
-    def __init__(  # noqa: PLR0913 - a script's options, each by name
+    def __init__(
         self,
-        replies: Sequence[Scripted] | Callable[[ModelRequest], Scripted | Awaitable[Scripted]] = (),
-        *,
+        *replies: Scripted | Sequence[Scripted],
         by_task: Mapping[str, Sequence[Scripted]] | None = None,
         name: str = "scripted",
         calls: Literal["json", "native"] = "json",
@@ -43,13 +45,14 @@ class ScriptedModel:
     ) -> None:
         """Answer with `replies` in order, or with those of the task whose text occurs in the messages.
 
-        One function in place of a list answers every call. `repeat` begins again after the last reply.
+        They may come as one list. One function alone answers every call. `repeat` begins again after the last reply.
         """
         self.name = name
         self.requests: list[ModelRequest] = []
         """Every request so far, in order."""
-        self._always = replies if callable(replies) else None
-        self._replies = () if callable(replies) else tuple(replies)
+        first = replies[0] if len(replies) == 1 else None
+        self._always = first if callable(first) else None
+        self._replies = () if callable(first) else _in_order(replies)
         self._by_task = {text: tuple(listed) for text, listed in (by_task or {}).items()}
         self._taken: dict[str | None, int] = {}
         self._calls: Literal["json", "native"] = calls
@@ -61,6 +64,12 @@ class ScriptedModel:
         """Whether some reply holds scores, or may: a function answers what it likes."""
         listed = (self._replies, *self._by_task.values())
         return self._always is not None or any(_scores(reply) for replies in listed for reply in replies)
+
+    @property
+    def left(self) -> int:
+        """How many of the replies were not asked for; 0 where a function answers."""
+        listed = [(None, self._replies), *self._by_task.items()]
+        return sum(max(0, len(replies) - self._taken.get(task, 0)) for task, replies in listed)
 
     async def facts(self) -> ModelFacts:
         """Name the script and its digest."""
@@ -111,6 +120,22 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Nothing is held."""
+
+
+def _in_order(replies: Sequence[Scripted | Sequence[Scripted]]) -> tuple[Scripted, ...]:
+    """Return the replies, given one by one or as one list."""
+    found: list[Scripted] = []
+    for reply in replies:
+        if isinstance(reply, str) or not isinstance(reply, Sequence):
+            found.append(reply)
+        elif len(replies) == 1:
+            return tuple(reply)
+        else:
+            raise UsageError(
+                f"ScriptedModel: the replies come one by one or as one list, found {len(replies)} of which one is a "
+                f"{type(reply).__name__}; `*` before it lets its replies come one by one."
+            )
+    return tuple(found)
 
 
 def _scores(reply: Scripted) -> bool:

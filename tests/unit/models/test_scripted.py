@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from spectrace.core.types import Call, Completion, Finish, Message, ModelRequest, Reply, ToolCall
-from spectrace.errors import ModelFailed
+from spectrace.errors import ModelFailed, UsageError
 from spectrace.models.scripted import ScriptedModel
 
 HELLO = ModelRequest((Message("user", "hi"),))
@@ -21,6 +21,28 @@ def test_replies_come_in_order():
     model = ScriptedModel(["one", "two"])
 
     assert [ask(model).message.content for _ in range(2)] == ["one", "two"]
+
+
+def test_replies_come_one_by_one_or_as_one_list():
+    models = (ScriptedModel("one", "two"), ScriptedModel(["one", "two"]), ScriptedModel(("one", "two")))
+
+    assert [[ask(model).message.content for _ in range(2)] for model in models] == [["one", "two"]] * 3
+
+
+def test_one_text_is_one_reply():
+    assert ask(ScriptedModel("one")).message.content == "one"
+
+
+def test_a_list_among_other_replies_is_refused():
+    with pytest.raises(UsageError, match="one by one or as one list, found 2 of which one is a list"):
+        ScriptedModel("one", ["two"])
+
+
+def test_what_is_left_of_a_script_is_known():
+    model = ScriptedModel("one", "two", by_task={"T": ["three"]})
+    ask(model)
+
+    assert (model.left, ScriptedModel(lambda _: "on and on").left) == (2, 0)
 
 
 def test_a_script_that_has_run_out_says_how_many_there_were():

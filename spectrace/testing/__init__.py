@@ -1,0 +1,44 @@
+"""What tests of an agent, an environment or a protocol are written with. The public names are covered by semver.
+
+    ScriptedModel            a model whose replies are written beforehand; call, reply, finish, accept, reject say them
+    play, Playbook           a protocol as a dialogue, without models and environments
+    check_environment        whether your Environment keeps what the port promises
+    assert_replays           every episode of a recording, a bundle or a database replays the same
+    plugin                   pytest's: the fixture `spectrace_replay`, the marker `spectrace`, `--spectrace-record`
+
+They load on first use: pytest imports this package at its start, whether a test needs it or not.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spectrace.models.scripted import ScriptedModel
+    from spectrace.testing.playbook import Playbook, play
+    from spectrace.testing.replies import accept, call, finish, reject, reply
+
+_HOMES = {
+    "Playbook": "spectrace.testing.playbook",
+    "ScriptedModel": "spectrace.models.scripted",
+    "accept": "spectrace.testing.replies",
+    "call": "spectrace.testing.replies",
+    "finish": "spectrace.testing.replies",
+    "play": "spectrace.testing.playbook",
+    "reject": "spectrace.testing.replies",
+    "reply": "spectrace.testing.replies",
+}
+
+__all__ = ["Playbook", "ScriptedModel", "accept", "call", "finish", "play", "reject", "reply"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    if name not in _HOMES:
+        msg = f"module 'spectrace.testing' has no attribute {name!r}; its names are {', '.join(__all__)}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)
