@@ -15,6 +15,7 @@ from spectrace.core.reviewing import review
 from spectrace.core.roles import Desk, Ended
 from spectrace.core.sameness import same_action
 from spectrace.core.types import Effect, History, Message, Outcome, Step, Verdict
+from spectrace.errors import ModelFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +79,30 @@ def _opening(episode: Episode) -> tuple[Message, ...]:
     return episode.history.opening
 
 
-def rereview(desk: Desk, reviews: Sequence[Review]) -> Protocol[Outcome]:
-    """Put every review to the verifier that the desk has as its strong model; record each verdict."""
+def rereview(desk: Desk, reviews: Sequence[Review], *, each: bool = False) -> Protocol[Outcome]:
+    """Put every review to the verifier that the desk has as its strong model; record each verdict.
+
+    With `each`, a review that has no verdict for a reason of its own (its prompt does not fit, its answer breaks the
+    API) keeps none of the others from theirs. A verifier that is gone, or a budget, ends it.
+    """
+    failed: Outcome | None = None
     for item in reviews:
         try:
             verdict, call = yield from review(desk, item.history, item.steps, f"s{item.segment}")
         except Ended as ended:
-            return ended.outcome
+            if not each or not _of_its_own(ended.outcome):
+                return ended.outcome
+            failed = failed or (ended.outcome if ended.outcome.status == "failed" else None)
+            continue
         yield from tell(verdict_given(verdict, item.segment, call))
-    return Outcome("completed", "reviewed")
+    return failed or Outcome("completed", "reviewed")
+
+
+def _of_its_own(outcome: Outcome) -> bool:
+    """Whether a call had no answer because of what was asked, not because of who was."""
+    if outcome.status == "truncated":
+        return outcome.reason == "context_reviewer"
+    return outcome.reason not in {f"model_strong_{kind}" for kind in ModelFailed.PROVIDER_TROUBLE}
 
 
 def agrees(recorded: Verdict | None, new: Verdict) -> bool | None:

@@ -22,7 +22,6 @@ from spectrace.core.events import (
 )
 from spectrace.core.prompts import Prompts
 from spectrace.core.reenact import reenact
-from spectrace.core.reviews import rereview
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsModel, Outcome
 from spectrace.core.versions import is_foreign
@@ -33,7 +32,7 @@ from spectrace.runs.drive import Driver
 from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
-from spectrace.runs.reverify import REVERIFY, child_reviews, desk_of
+from spectrace.runs.reverify import REVERIFY, asks_again, child_reviews
 from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
 
 _MODEL_EVENTS = (GenerateRequested, GenerateCompleted, GenerateFailed)
@@ -132,7 +131,7 @@ def _generator(started: EpisodeStarted, parent: Sequence[Event] | None) -> Askin
     if parent is None:
         raise Untestable("it is a re-verification and its parent episode is not in this database")
     require_revision(started)
-    return rereview(desk_of(started), child_reviews(started, parent))
+    return asks_again(started, child_reviews(started, parent))
 
 
 async def _compare(

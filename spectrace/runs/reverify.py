@@ -1,17 +1,19 @@
-"""Re-verification: put every recorded review to another verifier, in exactly the context that the first one saw.
+"""Re-verification of one episode: its recorded reviews put to another verifier, in the context the first one saw.
 
 A pass over one episode is a child episode of its own, in a named run; nothing recorded is edited. The verdicts are
-compared by what they decide; agreement is not accuracy.
+compared by what they decide; agreement is not accuracy. Many episodes, repeats and going on: `passes`.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spectrace.core.events import EpisodeStarted, Event, Parent, VerdictGiven
-from spectrace.core.fold import Episode, fold, verdict_of
+from spectrace.core.commands import Protocol
+from spectrace.core.events import EpisodeStarted, Event, Parent
+from spectrace.core.fold import Episode, fold
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
-from spectrace.core.reviews import Review, agrees, differs, rereview, reviews_of
+from spectrace.core.rereviews import REVERIFY, Scope, answers_of, asked_of, scope_of, selected
+from spectrace.core.reviews import Review, agrees, differs, rereview
 from spectrace.core.roles import Budget, Desk, Manner
 from spectrace.core.setup import setup_of
 from spectrace.core.types import ModelFacts, Outcome, Verdict
@@ -24,8 +26,17 @@ from spectrace.runs.sources import ModelSource
 from spectrace.store.event_store import EventStore
 from spectrace.store.process import operator
 
-REVERIFY = "reverify"
-"""The protocol name of a re-verification's child episode."""
+__all__ = [
+    "REVERIFY",
+    "Recheck",
+    "asks_again",
+    "child_reviews",
+    "child_started",
+    "compare_reviews",
+    "desk_of",
+    "rechecks_of",
+    "reverify_episode",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,7 @@ class Recheck:
     new: Verdict
     agree: bool | None
     counterfactual: bool
+    repeat: int = 1
 
 
 async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
@@ -59,60 +71,59 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     `prompts` replaces the recorded ones. An episode without anything to review gives an empty list and no child.
     """
     episode = fold(events)
-    reviews = _selected(episode, only_rejected=only_rejected)
+    reviews = selected(episode, only_rejected=only_rejected)
     if not reviews:
         return [], Outcome("completed", "nothing_to_review")
     (facts,) = await describe({"strong": verifier}, None)
-    first = _started(episode, facts, run, prompts, only_rejected=only_rejected)
-    verdicts: dict[int, Verdict] = {}
-
-    def collect(name: str, seq: int, body: object) -> None:
-        if isinstance(body, VerdictGiven):
-            verdicts[body.segment] = verdict_of(body)
-        if watch is not None:
-            watch(name, seq, body)  # type: ignore[arg-type]
-
-    again = rereview(desk_of(first), reviews)
-    recorder, writer = await begin(store, new_episode_id(), first, collect)
+    scope = Scope(only_rejected, segments=tuple(one.segment for one in reviews))
+    first = child_started(episode, facts, run, scope, prompts)
+    recorder, writer = await begin(store, new_episode_id(), first, watch)
     driver = Driver(ModelSource({"strong": verifier}), recorder, "live")
-    outcome = await run_recorded(driver, again, recorder, writer)
-    return compare_reviews(run, episode.id, recorder.episode, reviews, verdicts), outcome
+    outcome = await run_recorded(driver, asks_again(first, reviews), recorder, writer)
+    return rechecks_of(run, list(store.read(recorder.episode, prompts=False)), events), outcome
 
 
-def compare_reviews(
-    run: str, episode: str, child: str, reviews: Sequence[Review], verdicts: Mapping[int, Verdict]
+def compare_reviews(  # noqa: PLR0913 - what both sides are
+    run: str,
+    episode: str,
+    child: str,
+    reviews: Sequence[Review],
+    verdicts: Mapping[int, Verdict],
+    repeat: int = 1,
 ) -> list[Recheck]:
-    """Set the new verdicts beside the recorded ones; reviews that were not reached are left out."""
+    """Set the new verdicts beside the recorded ones; what was not judged is left out, and unknown to those after it."""
     rechecks: list[Recheck] = []
     counterfactual = False
     for item in reviews:
         new = verdicts.get(item.segment)
-        if new is None:
-            break
-        rechecks.append(
-            Recheck(
-                run=run,
-                episode=episode,
-                child=child,
-                segment=item.segment,
-                verdict_seq=item.verdict_seq,
-                derived=item.derived,
-                recorded=item.recorded,
-                new=new,
-                agree=agrees(item.recorded, new),
-                counterfactual=counterfactual,
+        if new is not None:
+            rechecks.append(
+                Recheck(
+                    run=run,
+                    episode=episode,
+                    child=child,
+                    segment=item.segment,
+                    verdict_seq=item.verdict_seq,
+                    derived=item.derived,
+                    recorded=item.recorded,
+                    new=new,
+                    agree=agrees(item.recorded, new),
+                    counterfactual=counterfactual,
+                    repeat=repeat,
+                )
             )
-        )
-        counterfactual = counterfactual or (not item.derived and differs(item.recorded, new))
+        turned = new is None or differs(item.recorded, new)
+        counterfactual = counterfactual or (not item.derived and turned)
     return rechecks
 
 
 def rechecks_of(run: str, child: Sequence[Event], parent: Sequence[Event]) -> list[Recheck]:
-    """Return a recorded re-verification's rows again, from both logs."""
+    """Return what one child judged, from both logs; of a run with several children `audit.passes` tells the whole."""
     again, original = fold(child), fold(parent)
-    reviews = _recorded_selection(again.started, original)
-    verdicts = {event.body.segment: verdict_of(event.body) for event in child if isinstance(event.body, VerdictGiven)}
-    return compare_reviews(run, original.id, again.id, reviews, verdicts)
+    verdicts = {said.segment: said.verdict for said in answers_of(child) if said.verdict is not None}
+    scope = scope_of(again.started)
+    reviews = selected(original, only_rejected=scope.only_rejected)
+    return compare_reviews(run, original.id, again.id, reviews, verdicts, scope.repeat)
 
 
 def desk_of(started: EpisodeStarted) -> Desk:
@@ -126,41 +137,31 @@ def desk_of(started: EpisodeStarted) -> Desk:
 
 
 def child_reviews(child: EpisodeStarted, parent: Sequence[Event]) -> list[Review]:
-    """Return the reviews that a recorded re-verification went through, from its parent's log."""
-    return _recorded_selection(child, fold(parent))
+    """Return the reviews that a recorded re-verification went through, from its parent's log as it was then."""
+    until = child.parent.seq if child.parent is not None else None
+    return asked_of(scope_of(child), fold(parent if until is None else [one for one in parent if one.seq <= until]))
 
 
-def _recorded_selection(child: EpisodeStarted, parent: Episode) -> list[Review]:
-    return _selected(parent, only_rejected=bool(json.loads(child.options)["only_rejected"]))
+def asks_again(child: EpisodeStarted, reviews: Sequence[Review]) -> Protocol[Outcome]:
+    """Return the generator of a child; before children named their segments, a prompt that did not fit ended them."""
+    return rereview(desk_of(child), reviews, each=scope_of(child).segments is not None)
 
 
-def _selected(episode: Episode, *, only_rejected: bool) -> list[Review]:
-    """Return the reviews to judge: asking, comparing and replaying must all choose the same ones."""
-    return [item for item in reviews_of(episode) if not only_rejected or _rejected(item)]
-
-
-def _rejected(item: Review) -> bool:
-    return item.recorded is not None and item.recorded.decision == "reject"
-
-
-def _layout(parent: EpisodeStarted) -> dict[str, str]:
-    """Return the parent's layout of prompts where it is not the usual one."""
-    layout = json.loads(parent.options).get("prompts", "shared")
-    return {} if layout == "shared" else {"prompts": layout}
-
-
-def _started(
-    episode: Episode, verifier: ModelFacts, run: str, prompts: Prompts | None, *, only_rejected: bool
+def child_started(
+    episode: Episode, verifier: ModelFacts, run: str, scope: Scope, prompts: Prompts | None
 ) -> EpisodeStarted:
+    """Return event 0 of a child that judges `scope` of an episode, as it is now, for a run."""
     parent = episode.started
     if not run:
         raise UsageError("a re-verification needs a name: --name N.")
+    segments = {} if scope.segments is None else {"segments": list(scope.segments)}
+    options = {"only_rejected": scope.only_rejected, "repeat": scope.repeat} | segments | _layout(parent)
     return replace(
         parent,
         started_by=operator(),
         protocol=REVERIFY,
         protocol_revision=PROTOCOL_REVISION,
-        options=json.dumps({"only_rejected": only_rejected} | _layout(parent)),
+        options=json.dumps(options),
         prompts=prompts.to_json() if prompts is not None else Prompts.from_json(parent.prompts).to_json(),
         models=(verifier,),
         run=run,
@@ -168,3 +169,9 @@ def _started(
         parent=Parent(REVERIFY, episode.id, episode.events - 1, run),
         origin=None,
     )
+
+
+def _layout(parent: EpisodeStarted) -> dict[str, str]:
+    """Return the parent's layout of prompts where it is not the usual one."""
+    layout = json.loads(parent.options).get("prompts", "shared")
+    return {} if layout == "shared" else {"prompts": layout}

@@ -14,9 +14,12 @@ import sqlalchemy as sa
 from spectrace.core.digest import canonical, digest
 from spectrace.errors import UsageError
 from spectrace.store import tables
+from spectrace.store.arbiter import Item
 from spectrace.store.asked import Grid, with_asked
 from spectrace.store.projections import storable
 from spectrace.store.sql import SqlEventStore
+
+__all__ = ["Item", "Run", "ask", "begin", "cancel", "every", "find", "get", "items", "record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +34,6 @@ class Run:
     selection: tuple[tuple[str, str], ...]
     selection_digest: str
     settings: str
-    """JSON text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One piece of a run's work: a verdict asked again, or (verdict_seq -1) a whole episode."""
-
-    parent: str
-    verdict_seq: int = -1
-    repeat: int = 0
-    episode: str
-    """The episode that holds the result."""
-    at: int
-    state: str
-    """done, failed."""
-    result: str = "{}"
     """JSON text."""
 
 
@@ -122,9 +109,9 @@ def cancel(store: SqlEventStore, name: str) -> Run:
     return get(store, name)
 
 
-def record(store: SqlEventStore, name: str, item: Item) -> bool:
+def record(store: SqlEventStore, name: str, item: Item, *, durable: bool = True) -> bool:
     """Record an item; False, and nothing changes, where it was recorded before."""
-    with store.database.writing(durable=True) as connection:
+    with store.database.writing(durable=durable) as connection:
         run = _find(connection, name)
         if run is None:
             raise UsageError(f"there is no run {name[:80]!r}: begin it first.")
@@ -135,10 +122,12 @@ def record(store: SqlEventStore, name: str, item: Item) -> bool:
         return connection.execute(done).scalar_one_or_none() is not None
 
 
-def items(store: SqlEventStore, name: str) -> list[Item]:
-    """Return what has been done, in the order done."""
+def items(store: SqlEventStore, name: str, parent: str | None = None) -> list[Item]:
+    """Return what has been done, in the order done; with `parent`, of that episode."""
     column = tables.run_items.c
     query = tables.run_items.select().join(tables.runs).where(tables.runs.c.name == name).order_by(column.id)
+    if parent is not None:
+        query = query.where(column.parent == parent)
     with store.database.reading() as connection:
         return [
             Item(
