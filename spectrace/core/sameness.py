@@ -1,6 +1,7 @@
 """When two actions are the same: equal canonical (name, arguments). Exact acceptance and speculation compare by it."""
 
 import json
+from typing import NoReturn
 
 from spectrace.core.types import Action, Call
 
@@ -16,6 +17,19 @@ def same_action(one: Action, other: Action) -> bool:
     return one == other
 
 
+def json_value(text: str, *, strict: bool = False) -> object:
+    """Return a value of which equal ones are the same JSON: numbers keep their own text, the order of members is none.
+
+    `strict` raises ValueError for what RFC 8259 has no word for (NaN) and for a name that stands twice.
+    """
+    if not strict:
+        return _tagged(json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number))
+    value = json.loads(
+        text, parse_float=_Number, parse_int=_Number, parse_constant=_refuse, object_pairs_hook=_each_once
+    )
+    return _tagged(value)
+
+
 class _Number(str):
     """A number's own text: no precision is lost."""
 
@@ -24,10 +38,22 @@ class _Number(str):
 
 def _canonical(arguments: str) -> object:
     try:
-        value = json.loads(arguments or "{}", parse_float=_Number, parse_int=_Number, parse_constant=_Number)
-        return _tagged(value)
+        return json_value(arguments or "{}")
     except (ValueError, RecursionError):
         return arguments
+
+
+def _refuse(name: str) -> NoReturn:
+    msg = f"{name} is no JSON number"
+    raise ValueError(msg)
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        msg = "a name stands twice in one object"
+        raise ValueError(msg)
+    return found
 
 
 def _tagged(value: object) -> object:
