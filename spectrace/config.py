@@ -19,15 +19,25 @@ from spectrace.core.prompts import Prompts
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
+from spectrace.models.judge import Judge
+from spectrace.models.replicas import Replicas
 from spectrace.runs.live import EpisodeProtocol
 from spectrace.runs.protocols import PROTOCOLS
+from spectrace.runs.verifiers import JudgePool, Pool, Single
 from spectrace.settings import DEFAULT_DATABASE, Settings, load_settings, meant
 
 Progress = Callable[[int, int, str], None]
 """Told of weights being fetched: bytes done, bytes in all, what is going on."""
 
+Notice = Callable[[str], None]
+"""Told, in a sentence, what the user should know while a model is used: a replica that is down."""
+
 _SPEC = re.compile(r"(?P<provider>[a-z][a-z0-9_-]*):(?P<name>.*?)(?:@(?P<url>https?://.*))?", re.DOTALL)
+_NEXT_URL = re.compile(r",(?=https?://)")
+_FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<attribute>[^\W\d]\w*)")
 PROVIDERS = ("anthropic", "local", "openai", "scripted", "sglang")
+JUDGES = ("function", "labels")
+"""Providers of verdicts on recorded reviews that are no models: for `reverify` alone."""
 _Calls = Literal["json", "native"]
 
 
@@ -47,18 +57,21 @@ def database_url(given: str | None, settings: Settings | None = None) -> str:
 # -- models ------------------------------------------------------------------------------------------------------------
 
 
-def open_model(spec: str, settings: Settings | None = None, *, progress: Progress | None = None) -> ModelClient:
-    """Open `provider:name[@url]`, or a name of spectrace.toml. Nothing is contacted, fetched or started yet."""
+def open_model(
+    spec: str, settings: Settings | None = None, *, progress: Progress | None = None, notice: Notice | None = None
+) -> ModelClient:
+    """Open `provider:name[@url[,url]]`, or a name of spectrace.toml. Nothing is contacted, fetched or started yet."""
     settings = settings or settings_here()
     if spec in settings.models:
-        return _from_table(spec, settings.models[spec], progress)
+        return _from_table(spec, settings.models[spec], progress, notice)
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise UsageError(_no_such_model(spec, settings))
     table: dict[str, object] = {"provider": match["provider"], "name": match["name"]}
     if match["url"]:
-        table["url"] = match["url"]
-    return _from_table(spec, table, progress)
+        urls = _NEXT_URL.split(match["url"])
+        table["url"] = urls if len(urls) > 1 else urls[0]
+    return _from_table(spec if len(_urls(table)) <= 1 else spec.partition("@http")[0], table, progress, notice)
 
 
 def _no_such_model(spec: str, settings: Settings) -> str:
@@ -72,8 +85,12 @@ def _no_such_model(spec: str, settings: Settings) -> str:
     )
 
 
-def _from_table(label: str, table: Mapping[str, object], progress: Progress | None) -> ModelClient:
+def _from_table(
+    label: str, table: Mapping[str, object], progress: Progress | None, notice: Notice | None
+) -> ModelClient:
     provider, name = str(table.get("provider", "")), str(table.get("name", ""))
+    if provider in JUDGES:
+        raise UsageError(f"{label!r} is a {provider} verifier and no model: name it with `reverify --verifier`.")
     if provider not in PROVIDERS:
         raise UsageError(
             f"model {label!r}: no provider is named {provider!r}{meant(provider, PROVIDERS)}; "
@@ -89,7 +106,29 @@ def _from_table(label: str, table: Mapping[str, object], progress: Progress | No
         case "local":
             return _local(name, table, progress)
         case _:
-            return _server(label, provider, name, table)
+            urls = _urls(table)
+            if len(urls) > 1:
+                return _replicas(label, provider, name, table, urls, notice)
+            return _server(label, provider, name, {**table, "url": urls[0]} if urls else table)
+
+
+def _urls(table: Mapping[str, object]) -> list[str]:
+    given = table.get("url")
+    return [str(url) for url in given] if isinstance(given, list) else [str(given)] if given else []
+
+
+def _replicas(  # noqa: PLR0913 - a table, taken apart
+    label: str, provider: str, name: str, table: Mapping[str, object], urls: Sequence[str], notice: Notice | None
+) -> ModelClient:
+    from spectrace.models.keys import endpoint  # noqa: PLC0415 - adapters load when they are asked for
+
+    clients: dict[str, ModelClient] = {}
+    for url in urls:
+        place = endpoint(url).url
+        if place in clients:
+            raise UsageError(f"model {label!r} has the URL {place} twice: a replica is a server of its own.")
+        clients[place] = _server(label, provider, name, {**table, "url": url})
+    return Replicas(label, clients, notice)
 
 
 def _scripted(name: str) -> ModelClient:
@@ -138,16 +177,17 @@ def _calls(label: str, table: Mapping[str, object]) -> _Calls:
 class Models:
     """The models of one process: each is opened once and shared by the roles and episodes that name it."""
 
-    def __init__(self, settings: Settings, progress: Progress | None = None) -> None:
+    def __init__(self, settings: Settings, progress: Progress | None = None, notice: Notice | None = None) -> None:
         """Open nothing yet."""
         self._settings = settings
         self._progress = progress
+        self._notice = notice
         self._open: dict[str, ModelClient] = {}
 
     def open(self, spec: str) -> ModelClient:
         """Return the model of that name."""
         if spec not in self._open:
-            self._open[spec] = open_model(spec, self._settings, progress=self._progress)
+            self._open[spec] = open_model(spec, self._settings, progress=self._progress, notice=self._notice)
         return self._open[spec]
 
     async def close(self) -> None:
@@ -155,6 +195,45 @@ class Models:
         while self._open:
             _, client = self._open.popitem()
             await client.close()
+
+
+# -- verifiers ---------------------------------------------------------------------------------------------------------
+
+
+def open_verifier(
+    spec: str, settings: Settings | None = None, notice: Notice | None = None, *, progress: Progress | None = None
+) -> Pool:
+    """Open a verifier that the user named: a model, `labels:FILE`, or a function `module:attribute`, which is imported.
+
+    A table of spectrace.toml may say `provider = "labels"` or `"function"`, and the file or function as its name.
+    """
+    settings = settings or settings_here()
+    table = settings.models.get(spec, {})
+    provider, _, name = spec.partition(":")
+    if spec in settings.models:
+        provider, name = str(table.get("provider", "")), str(table.get("name", ""))
+    if provider == "labels":
+        from spectrace.models.labels import LabelJudge  # noqa: PLC0415 - adapters load when they are asked for
+
+        return JudgePool(LabelJudge(name))
+    if provider == "function":
+        return JudgePool(_function(spec, name))
+    function = _FUNCTION.fullmatch(spec) is not None
+    if spec not in settings.models and provider not in PROVIDERS and not function:
+        raise UsageError(f"{_no_such_model(spec, settings)} A verifier may also be labels:FILE or MODULE:ATTRIBUTE.")
+    if spec in settings.models or provider in PROVIDERS:
+        model = open_model(spec, settings, progress=progress, notice=notice)
+        return model if isinstance(model, Replicas) else Single(model)
+    return JudgePool(_function(spec, spec))
+
+
+def _function(label: str, name: str) -> Judge:
+    from spectrace.models.functions import FunctionJudge  # noqa: PLC0415 - as above
+
+    match = _FUNCTION.fullmatch(name)
+    if match is None:
+        raise UsageError(f"verifier {label!r}: a function is named MODULE:ATTRIBUTE, found {name!r}.")
+    return FunctionJudge(name, _imported("verifier", match["module"], match["attribute"], (*PROVIDERS, "labels")))
 
 
 # -- environments ------------------------------------------------------------------------------------------------------
@@ -194,11 +273,11 @@ def open_environment(name: str) -> Environment:
             f"no environment is named {name!r}{meant(name, BUILTIN_ENVIRONMENTS)}; there are "
             f"{', '.join(BUILTIN_ENVIRONMENTS)}, and your own as MODULE:ATTRIBUTE."
         )
-    return _imported(module, attribute)
+    return _fresh(name, _imported("environment", module, attribute))
 
 
-def _imported(module: str, attribute: str) -> Environment:
-    """Import the user's own environment, from the working directory too: a value with `fresh()`, or a function."""
+def _imported(what: str, module: str, attribute: str, others: Sequence[str] = ()) -> object:
+    """Import what the user named, from the working directory too; `others`: what a mistyped name may have meant."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -207,20 +286,23 @@ def _imported(module: str, attribute: str) -> Environment:
     except ModuleNotFoundError as error:
         if error.name is not None and module.startswith(error.name):
             raise UsageError(
-                f"environment {module}:{attribute}: there is no module {module} in {here} or among the packages."
+                f"{what} {module}:{attribute}: there is no module {module} in {here} or among the packages"
+                f"{meant(module, others)}."
             ) from None
-        raise UsageError(f"environment {module}:{attribute}: importing it failed: {error}.") from error
+        raise UsageError(f"{what} {module}:{attribute}: importing it failed: {error}.") from error
     except Exception as error:
         raise UsageError(
-            f"environment {module}:{attribute}: importing it raised {type(error).__name__}: {error}."
+            f"{what} {module}:{attribute}: importing it raised {type(error).__name__}: {error}."
         ) from error
     if not hasattr(found, attribute):
         public = [name for name in vars(found) if not name.startswith("_")]
         raise UsageError(f"module {module} has no attribute {attribute!r}{meant(attribute, public)}.")
-    return _fresh(f"{module}:{attribute}", getattr(found, attribute))
+    found_there: object = getattr(found, attribute)
+    return found_there
 
 
 def _fresh(name: str, value: object) -> Environment:
+    """Return a fresh environment of a value with `fresh()`, or of a function that makes one."""
     fresh = getattr(value, "fresh", None)
     made = fresh() if callable(fresh) and not isinstance(value, type) else value
     if not hasattr(made, "prepare") and callable(made):

@@ -21,7 +21,7 @@ _TOP = {"database": str, "project": str, "models": dict, "prices": dict}
 _MODEL = {
     "provider": str,
     "name": str,
-    "url": str,
+    "url": str | list,
     "key_env": str,
     "key_file": str,
     "calls": str,
@@ -32,6 +32,7 @@ _MODEL = {
     "n_ctx": int,
     "parameters": dict,
 }
+_KINDS: Mapping[object, str] = {int | float: "number", str | list: "str or a list of them"}
 _SHY = frozenset({"key_env", "key_file", "url"})
 """Where a key may have been pasted: an error does not repeat what stands there."""
 
@@ -78,6 +79,7 @@ def read_settings(text: str, path: Path) -> Settings:
             raise UsageError(f"{path}: a model is a table [models.{name}], found {type(table).__name__}.")
         refuse_literal_keys(f"{path}: models.{name}", table)
         _check(path, f"models.{name}", table, _MODEL)
+        _check_urls(f"{path}: models.{name}.url", table.get("url"))
         tables[name] = table
     prices = read_prices(values.get("prices", {}), str(path))
     return Settings(path, values.get("database"), values.get("project", "default"), tables, prices)
@@ -90,9 +92,22 @@ def _check(path: Path, where: str, values: Mapping[str, object], known: Mapping[
             raise UsageError(f"{path}: {full} is not known{meant(name, known)}. Known: {', '.join(known)}.")
         wanted = known[name]
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):  # type: ignore[arg-type]
-            shown = getattr(wanted, "__name__", "number")
+            shown = _KINDS.get(wanted) or wanted.__name__  # type: ignore[attr-defined]
             found = type(value).__name__ if name in _SHY else repr(value)
             raise UsageError(f"{path}: {full} must be a {shown}, found {found}.")
+
+
+def _check_urls(where: str, value: object) -> None:
+    """Refuse a list that is not one URL for each replica; what stands there is not repeated."""
+    if not isinstance(value, list):
+        return
+    if not value:
+        raise UsageError(f"{where} is an empty list: name a URL for each replica, or leave it out.")
+    for index, url in enumerate(value):
+        if not isinstance(url, str):
+            raise UsageError(f"{where}[{index}] must be a str, found {type(url).__name__}.")
+        if url in value[:index]:
+            raise UsageError(f"{where}[{index}] is the same as {where.rpartition('.')[2]}[{value.index(url)}].")
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -123,7 +138,7 @@ name = "qwen2.5-coder-1.5b"
 # [models.big]
 # provider = "sglang"             # sglang, openai (any compatible server), anthropic, local, scripted
 # name = "Qwen/Qwen3-8B"
-# url = "http://127.0.0.1:30000"
+# url = "http://127.0.0.1:30000"  # or a list of replicas: ["http://a:30000", "http://b:30000"]
 # key_env = "BIG_KEY"             # the environment variable that holds its key; or key_file = "PATH"
 # calls = "native"                # how it writes actions: json (under a schema) or native (tool calls)
 # constrained = true              # whether the server is sent the JSON Schema of the reply

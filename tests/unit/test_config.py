@@ -11,6 +11,7 @@ from spectrace.config import (
     open_environment,
     open_model,
     open_prompts,
+    open_verifier,
     protocol,
 )
 from spectrace.core.baselines import WeakOnly
@@ -18,10 +19,14 @@ from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import ModelFailed, UsageError
 from spectrace.models.anthropic import AnthropicClient
+from spectrace.models.functions import FunctionJudge
 from spectrace.models.keys import DEFAULT_KEYS
+from spectrace.models.labels import LabelJudge
 from spectrace.models.openai import OpenAIClient
+from spectrace.models.replicas import Replicas
 from spectrace.models.scripted import ScriptedModel
 from spectrace.models.sglang import SGLangClient
+from spectrace.runs.verifiers import JudgePool, Single
 from spectrace.settings import Settings
 from tests.shop_log import script
 
@@ -119,6 +124,8 @@ def test_the_providers_key_goes_to_no_other_host(monkeypatch):
         ("local:x@http://127.0.0.1:9", {}, "local models have no URL"),
         ("scripted:missing.json", {}, "cannot be read"),
         ("local:missing.gguf", {}, "neither"),
+        ("m", {"m": {"provider": "labels", "name": "gold.csv"}}, "is a labels verifier and no model"),
+        ("openai:x@http://a.example,http://a.example/", {}, r"has the URL http://a\.example twice"),
     ],
 )
 def test_what_is_no_model_is_refused_with_what_there_is(spec, models, words):
@@ -133,6 +140,76 @@ def test_a_model_is_opened_once_and_shared(tmp_path):
     assert models.open(spec) is models.open(spec)
     asyncio.run(models.close())
     assert models.open(spec) is models.open(spec)
+
+
+CHECKS = """
+def judge(request):
+    return True
+
+number = 3
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    (tmp_path / "mine_checks.py").write_text(CHECKS)
+    (tmp_path / "gold.csv").write_text("episode,segment,decision\n")
+
+
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("mine_checks:judge", FunctionJudge),
+        ("labels:gold.csv", LabelJudge),
+        ("by-hand", LabelJudge),
+        ("by-rule", FunctionJudge),
+    ],
+)
+def test_a_verifier_may_be_a_function_or_labels_by_name_or_from_the_settings(spec, kind):
+    tables = {
+        "by-hand": {"provider": "labels", "name": "gold.csv"},
+        "by-rule": {"provider": "function", "name": "mine_checks:judge"},
+    }
+    pool = open_verifier(spec, Settings(models=tables))
+
+    assert isinstance(pool, JudgePool)
+    assert isinstance(pool.judge, kind)
+
+
+def test_a_verifier_may_be_any_model_with_one_server_or_several(tmp_path):
+    one, several = (open_verifier(f"sglang:m@http://a{more}", NONE) for more in ("", ",http://b"))
+
+    assert (type(one), type(one.client("e1"))) == (Single, SGLangClient)
+    assert (type(several), several.client("e1").url in {"http://a", "http://b"}) == (Replicas, True)
+    assert isinstance(open_verifier(script(tmp_path / "s.json", []), NONE), Single)
+
+
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("nobody", "A verifier may also be labels:FILE or MODULE:ATTRIBUTE"),
+        ("opnai:gpt", r"no module opnai in .* or among the packages \(did you mean openai\?\)"),
+        ("mine_checks:jugde", r"module mine_checks has no attribute 'jugde' \(did you mean judge\?\)"),
+        ("mine_checks:number", "expected a function of a ReviewRequest, found int"),
+        ("labels:none.csv", "cannot be read"),
+        ("m", "a function is named MODULE:ATTRIBUTE, found 'judge'"),
+    ],
+)
+def test_what_is_no_verifier_is_refused(spec, words):
+    with pytest.raises(UsageError, match=words):
+        open_verifier(spec, Settings(models={"m": {"provider": "function", "name": "judge"}}))
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_function_is_imported_when_it_is_named_and_not_before():
+    settings = Settings(models={"by-rule": {"provider": "function", "name": "mine_checks:judge"}})
+    open_verifier("labels:gold.csv", settings)
+    assert "mine_checks" not in sys.modules
+
+    open_verifier("by-rule", settings)
+    assert "mine_checks" in sys.modules
 
 
 def test_our_own_environments_are_fresh_each_time():
