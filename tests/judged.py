@@ -12,8 +12,8 @@ def reject(accepted=0, action="ask", category="unsafe"):
     return Judgement("reject", accepted, category, action)
 
 
-def review(recorded, new, task="t", episode=None, number=1, *, writes=False, drafted=3):  # noqa: PLR0913
-    return Review(task, episode or task, number, drafted, recorded, new, writes)
+def review(recorded, new, task="t", episode=None, number=1, *, writes=False, drafted=3, repeat=1):  # noqa: PLR0913
+    return Review(task, episode or task, number, drafted, recorded, new, writes, repeat)
 
 
 def table(both, first, second, neither):

@@ -4,7 +4,7 @@ The continued fraction of DLMF 8.17.22, evaluated as Lentz does; good to about 1
 """
 
 import math
-from statistics import NormalDist
+from functools import lru_cache
 
 _TERMS = 10_000
 _CONVERGED = 1e-15
@@ -58,6 +58,7 @@ def beta_quantile(p: float, a: float, b: float) -> float:
     return (low + high) / 2
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(p: float, freedom: float) -> float:
     """Return the quantile of Student's t: a beta variable in disguise."""
     if p == 0.5:  # noqa: PLR2004 - the middle, by symmetry
@@ -67,5 +68,5 @@ def t_quantile(p: float, freedom: float) -> float:
 
 
 def normal_cdf(x: float) -> float:
-    """Return P(X <= x) of a standard normal variable."""
-    return NormalDist().cdf(x)
+    """Return P(X <= x) of a standard normal variable; `statistics.NormalDist` rounds otherwise from 3.13 on."""
+    return math.erfc(-x / math.sqrt(2)) / 2

@@ -5,13 +5,14 @@ the sum is built task by task. Otherwise the signs are drawn, seeded, and the ob
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from random import Random
 
-from spectrace.stats.bootstrap import DRAWS, SEED, shared
-from spectrace.stats.estimates import Clusters
+from spectrace.stats.bootstrap import DRAWS, SEED
+from spectrace.stats.estimates import Clusters, shared
 
 _MOST_SUMS = 50_000
 
@@ -30,7 +31,13 @@ def sign_flips(a: Clusters, b: Clusters, *, draws: int = DRAWS, seed: int = SEED
     tasks = shared((a, b))
     if not tasks:
         return None
-    differences = [_mean(a, task) - _mean(b, task) for task in tasks]
+    return flipped({task: _mean(a, task) - _mean(b, task) for task in tasks}, draws=draws, seed=seed)
+
+
+def flipped(by_task: Mapping[str, Fraction], *, draws: int = DRAWS, seed: int = SEED) -> Flips:
+    """Test whether the sum of the tasks' differences is 0 but for chance."""
+    tasks = sorted(by_task)
+    differences = [by_task[task] for task in tasks]
     moved = [abs(value) for value in differences if value]
     whole = lcm(*(value.denominator for value in moved)) if moved else 1
     sizes = [int(value * whole) for value in moved]
@@ -48,7 +55,7 @@ def sign_flips(a: Clusters, b: Clusters, *, draws: int = DRAWS, seed: int = SEED
 
 def _mean(clusters: Clusters, task: str) -> Fraction:
     """Return a task's mean, exactly; decimals as they are written, not as their binary neighbours."""
-    return Fraction(repr(clusters[task].total)) / clusters[task].n
+    return Fraction(repr(clusters[task].total)) / Fraction(clusters[task].n)
 
 
 def _exact(sizes: list[int], observed: int) -> float | None:

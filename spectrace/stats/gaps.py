@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from spectrace.stats.bootstrap import TaskBootstrap, difference, shared
-from spectrace.stats.estimates import FEWEST_CLUSTERS, TOO_FEW, Clusters, Estimate, episodes
+from spectrace.stats.bootstrap import TaskBootstrap, difference
+from spectrace.stats.estimates import FEWEST_CLUSTERS, TOO_FEW, Clusters, Estimate, episodes, shared
 
 NO_GAP = "none: the gap's own interval covers 0"
 

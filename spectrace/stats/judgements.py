@@ -44,6 +44,8 @@ class Review:
     new: Judgement
     writes: bool = False
     """Whether the segment ends in a write that waits for the verdict."""
+    repeat: int = 1
+    """Which of several answers to the same question; `repeats` says how they enter the statistics."""
 
 
 Both = tuple[Review, Judgement, Judgement]
@@ -52,7 +54,12 @@ Both = tuple[Review, Judgement, Judgement]
 
 def compared(reviews: Iterable[Review]) -> list[Both]:
     """Return the reviews that both have judged."""
-    return [(one, one.recorded, one.new) for one in reviews if one.recorded and one.recorded.read and one.new.read]
+    return [both for both in asked(reviews) if both[1].read and both[2].read]
+
+
+def asked(reviews: Iterable[Review]) -> list[Both]:
+    """Return the reviews that both were asked about, whether or not either answered."""
+    return [(one, one.recorded, one.new) for one in reviews if one.recorded is not None]
 
 
 def course(recorded: Judgement | None, new: Judgement) -> Course:

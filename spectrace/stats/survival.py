@@ -3,13 +3,15 @@
 Never agreement restricted to what comes before the first difference: that is 1 by construction. An episode leaves the
 curve where nobody knows how it would have gone on; `unknown_differs` counts that as a difference, a lower bound. The
 variance is Greenwood's with the task as cluster (the sum of a task's martingale residuals, as Ying and Wei 1994), the
-interval log(-log) with Student's t; with one episode a task it is Greenwood's own but for T/(T-1).
+interval log(-log) with Student's t; with one episode a task it is Greenwood's own but for T/(T-1). A repeat is a
+life of its own: the same episode, asked again, may differ elsewhere.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from spectrace.stats.distributions import t_quantile
 from spectrace.stats.estimates import FEWEST_CLUSTERS, LEVEL, TOO_FEW, Estimate
@@ -46,11 +48,11 @@ class Point:
 
 
 def by_episode(reviews: Iterable[Review]) -> list[list[Review]]:
-    """Return each episode's reviews in order; derived ones were part of no episode's course."""
-    groups: dict[str, list[Review]] = {}
+    """Return each episode's reviews in order, each repeat apart; derived ones were part of no episode's course."""
+    groups: dict[tuple[str, int], list[Review]] = {}
     for one in reviews:
         if one.recorded is not None:
-            groups.setdefault(one.episode, []).append(one)
+            groups.setdefault((one.episode, one.repeat), []).append(one)
     return [sorted(group, key=lambda one: one.number) for group in groups.values()]
 
 
@@ -88,7 +90,7 @@ def curve(lives: Sequence[Lifetime]) -> list[Point]:
             for task in tasks:
                 influence[task] += (ended[task] - at_risk[task] * d / n) / (n - d)
         survival *= 1 - d / n
-        variance = sum(value**2 for value in influence.values()) * len(tasks) / max(len(tasks) - 1, 1)
+        variance = fsum(value**2 for value in influence.values()) * len(tasks) / max(len(tasks) - 1, 1)
         points.append(Point(number, n, d, _estimate(survival, variance, n, len(at_risk), len(tasks))))
     return points
 
