@@ -152,7 +152,7 @@ def command(
     given_prompts = open_prompts(prompts)
     spec = going_on.spec(env, protocols, named, given_prompts, seed, settings)
     with console.progress() as progress:
-        models = Models(settings, weights_progress(progress))
+        models = Models(settings, weights_progress(progress), lambda words: progress.note(words, "warning"))
         clients = {role: models.open(model) for role, model in named.items()}
         require_scoring(protocols, clients, named, settings)
         store = open_store(database_url(db, settings))

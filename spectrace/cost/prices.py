@@ -53,6 +53,7 @@ class Price:
 
 SHIPPED: Mapping[str, tuple[Price, ...]] = {
     "local": (Price(Decimal(0), Decimal(0), Decimal(0), date(2020, 1, 1), "runs in this process: nobody bills it"),),
+    "labels": (Price(Decimal(0), Decimal(0), Decimal(0), date(2020, 1, 1), "people's labels: nobody bills a call"),),
     "scripted": (Price(Decimal(0), Decimal(0), Decimal(0), date(2020, 1, 1), "a script: nobody bills it"),),
 }
 """`provider:name`, or a provider as a whole -> its prices: only what can be stated with a source and a date.

@@ -36,3 +36,17 @@ class Tokenizing(Protocol):
 def can_score(client: ModelClient) -> bool:
     """Whether a client answers a request that has `scoring`: those that do say so in an attribute `can_score`."""
     return bool(getattr(client, "can_score", False))
+
+
+@runtime_checkable
+class Replicated(Protocol):
+    """A model with several servers, of which an episode keeps one."""
+
+    def client(self, episode: str) -> ModelClient:
+        """Return the client of an episode, by any name that it keeps; it belongs to the model."""
+        ...
+
+
+def pinned(client: ModelClient, episode: str) -> ModelClient:
+    """Return the client that an episode stays with: of several servers one, else the client itself."""
+    return client.client(episode) if isinstance(client, Replicated) else client

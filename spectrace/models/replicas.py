@@ -162,11 +162,6 @@ class Replica:
         """The pool closes its clients."""
 
 
-def pinned(client: ModelClient, episode: str) -> ModelClient:
-    """Return the client that an episode stays with: of several replicas one, else the client itself."""
-    return client.client(episode) if isinstance(client, Replicas) else client
-
-
 def _weight(episode: str, url: str) -> bytes:
     return hashlib.sha256(f"{episode}\n{url}".encode("utf-8", "surrogatepass")).digest()
 

@@ -16,7 +16,7 @@ from spectrace.core.prompts import Prompts
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, ModelFailed
-from spectrace.models.client import ModelClient
+from spectrace.models.client import ModelClient, pinned
 from spectrace.runs.health import Health
 from spectrace.runs.live import Admit, EpisodeProtocol, Labels, Prices, Recorded, record
 from spectrace.runs.purse import Purse
@@ -135,7 +135,8 @@ class Batch:
 
     async def _record(self, cell: Cell) -> Ended:
         asked = {*cell.protocol.MODELS, *_ENVIRONMENT_MODELS}
-        clients = {role: client for role, client in self.clients.items() if role in asked}
+        place = "\n".join(str(part) for part in cell.key)
+        clients = {role: pinned(client, place) for role, client in self.clients.items() if role in asked}
         seed = None if self.labels.seed is None else self.labels.seed + cell.trial
         try:
             return await record(

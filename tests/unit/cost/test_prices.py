@@ -29,8 +29,9 @@ def test_cached_tokens_that_cost_like_others_need_not_be_known():
     assert cost_micro_usd(flat, Usage(input=10, cached=None, output=5)) == 20
 
 
-def test_what_is_free_needs_no_counts():
-    free = price_of("local", "qwen2.5-coder-0.5b", DAY)
+@pytest.mark.parametrize(("provider", "name"), [("local", "qwen2.5-coder-0.5b"), ("labels", "gold.csv")])
+def test_what_is_free_needs_no_counts(provider, name):
+    free = price_of(provider, name, DAY)
 
     assert free is not None
     assert cost_micro_usd(free, Usage()) == 0

@@ -10,9 +10,9 @@ from model_server import Answer, completion, model_server
 from spectrace.config import open_model, open_verifier
 from spectrace.core.types import Message, ModelRequest
 from spectrace.errors import ModelFailed, UsageError
-from spectrace.models.client import can_score
+from spectrace.models.client import can_score, pinned
 from spectrace.models.openai import OpenAIClient
-from spectrace.models.replicas import Replicas, pinned
+from spectrace.models.replicas import Replicas
 from spectrace.models.scripted import ScriptedModel
 from spectrace.settings import Settings
 from tests.aio import in_loop

@@ -1,6 +1,7 @@
 """Batches: every cell once, in an interleaved order, a bounded number at once, a fresh environment each."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -10,6 +11,7 @@ from spectrace.core.types import Completion, Message, Usage
 from spectrace.cost.prices import read_prices
 from spectrace.environments.shop import open_shop
 from spectrace.errors import ModelFailed, UsageError
+from spectrace.models.replicas import Replicas
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.batch import Batch, NotRecorded, cells
 from spectrace.runs.health import Health
@@ -17,6 +19,7 @@ from spectrace.runs.live import Labels, Recorded
 from spectrace.runs.purse import Purse
 from spectrace.store.memory import MemoryEventStore
 from tests.aio import in_loop
+from tests.episodes import FIND
 from tests.playbook import accept
 
 NO = '{"finish": "no"}'
@@ -37,12 +40,36 @@ def counted(request):
     return Completion(Message("assistant", NO), usage=Usage(input=100, cached=0, output=9))
 
 
+def turns(request):
+    """Look somebody up, then give up: two calls an episode."""
+    return NO if len(request.messages) > 2 else FIND
+
+
 async def collect(one):
     return [item async for item in one.run()]
 
 
 def started(one, ended):
     return [next(iter(one.store.read(item.episode))).body for item in ended]
+
+
+@in_loop
+async def test_an_episode_stays_on_one_of_a_models_servers():
+    weak = Replicas("weak", {f"http://{name}": ScriptedModel(turns) for name in "ab"})
+    one = batch(cells(tasks(4), [WeakOnly()], trials=2))
+    one.clients = {"weak": weak}
+    ended = await collect(one)
+    asked = [
+        {
+            json.loads(event.body.server)["url"]
+            for event in one.store.read(item.episode)
+            if event.type == "generate.completed"
+        }
+        for item in ended
+    ]
+
+    assert [len(urls) for urls in asked] == [1] * 8
+    assert set().union(*asked) == {"http://a", "http://b"}
 
 
 class Unsliced(list):
