@@ -1,6 +1,6 @@
 """A real SGLang server on this machine's CPU: environment, weights and process, each made once and reused.
 
-    python server.py [PORT]      start one by hand; Ctrl-C stops it
+    python server.py [PORT] [weak|tiny] [bfloat16|float32]      start one by hand; Ctrl-C stops it
 
 The environment (2.6 GB) and the converted weights (1.3 GB) lie in spectrace's cache folder, never in the checkout; the
 environment's name holds the digest of the requirements, so a change of pins makes a new one. The server itself is
@@ -20,7 +20,7 @@ import time
 import urllib.error
 import urllib.request
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,6 +31,10 @@ from spectrace.models.weights import fetch
 
 HERE = Path(__file__).parent
 NAME = "weak"
+TINY = "tiny"
+"""Random weights with the weak model's tokenizer: as fast as a server can be here, for what only counts calls."""
+_FLAGS = {TINY: ("--constrained-json-disable-any-whitespace",)}
+"""Between the tokens of JSON random weights would write blanks for ever."""
 WEIGHT_VERSION = "spectrace-live-1"
 ADMIN_KEY = "dummy-admin-key"
 """Not a secret: it is there to show that no fact holds it. Only administrative pages ask for it."""
@@ -75,33 +79,47 @@ def environment() -> Path:
     return python
 
 
-def weights(python: Path) -> Path:
-    """Return the folder of the weak model's weights in bfloat16, converted on first use."""
+def weights(python: Path, name: str = NAME) -> Path:
+    """Return the folder of a model's weights in bfloat16, converted or drawn on first use."""
+    if name == TINY:
+        folder, source = cache_root() / "sglang" / "tiny-random-1-bf16", weights(python)
+        return _made(folder, lambda half: _run([str(python), str(HERE / "make_tiny.py"), str(source), str(half)]))
     entry = find(NAME)
     assert entry is not None
     folder = cache_root() / "sglang" / f"{entry.name}-{entry.sha256[:12]}-bf16"
+
+    def convert(half: Path) -> None:
+        _say("converting the weights (a minute, once)")
+        _run([str(python), str(HERE / "convert_gguf.py"), str(fetch(entry)), str(half)])
+
+    return _made(folder, convert)
+
+
+def _made(folder: Path, make: Callable[[Path], None]) -> Path:
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
-            source = fetch(entry)
             half = folder.with_suffix(".half")
             shutil.rmtree(half, ignore_errors=True)
-            _say("converting the weights (a minute, once)")
-            _run([str(python), str(HERE / "convert_gguf.py"), str(source), str(half)])
+            make(half)
             half.rename(folder)
     return folder
 
 
 @contextmanager
-def running(port: int | None = None) -> Iterator[str]:
-    """Yield the URL of a running server; its whole process group is ended afterwards."""
+def running(port: int | None = None, name: str = NAME, dtype: str = "bfloat16") -> Iterator[str]:
+    """Yield the URL of a running server that serves a model by its name; its process group is ended afterwards."""
     python = environment()
-    model = weights(python)
+    model = weights(python, name)
     port = port or _free_port()
     url = f"http://127.0.0.1:{port}"
     log = cache_root() / "sglang" / f"server-{port}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            _command(python, model, port), env=_environ(), stdout=output, stderr=output, start_new_session=True
+            [*_command(python, model, port), "--served-model-name", name, "--dtype", dtype, *_FLAGS.get(name, ())],
+            env=_environ(),
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
     try:
         _wait(process, url, log)
@@ -121,11 +139,9 @@ def flush(url: str) -> None:
 def _command(python: Path, model: Path, port: int) -> list[str]:
     options = {
         "--model-path": model,
-        "--served-model-name": NAME,
         "--host": "127.0.0.1",
         "--port": port,
         "--device": "cpu",
-        "--dtype": "bfloat16",
         "--attention-backend": "torch_native",
         "--sampling-backend": "pytorch",
         "--max-total-tokens": 32768,  # without it the pool takes 14 GB
@@ -209,6 +225,7 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    with running(int(sys.argv[1]) if len(sys.argv) > 1 else None) as address:
+    given = sys.argv[1:]
+    with running(int(given[0]) if given else None, *given[1:]) as address:
         _say(f"ready: {address}")
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
