@@ -3,7 +3,7 @@
 | class | the recorded text and today's |
 |---|---|
 | `exact` | are the same, character by character |
-| `json-equal` | are JSON (RFC 8259, no name twice) of equal values: order of members, spaces, escapes; `2` is not `2.0` |
+| `json-equal` | are JSON (RFC 8259, no name twice) of equal values, written otherwise; `2` is not `2.0` |
 | `cosmetic` | are the same once some of RULES are applied to both, inside JSON to every text; each is named |
 | `id-renamed` | are the same under a renaming that holds over the whole episode (`renaming`); each pair is named |
 | `volatile` | are the same but for places that were declared volatile; each place is named |

@@ -28,12 +28,15 @@ class _Declared:
     effect: Effect
     external: bool
     timeout_s: float | None
+    volatile: tuple[str, ...] = ()
 
 
 @overload
 def tool(function: F, /) -> F: ...
 @overload
-def tool(*, effect: str | None = ..., external: bool = ..., timeout_s: float | None = ...) -> Callable[[F], F]: ...
+def tool(
+    *, effect: str | None = ..., external: bool = ..., timeout_s: float | None = ..., volatile: Sequence[str] = ...
+) -> Callable[[F], F]: ...
 def tool(
     function: F | None = None,
     /,
@@ -41,11 +44,13 @@ def tool(
     effect: str | None = None,
     external: bool = False,
     timeout_s: float | None = None,
+    volatile: Sequence[str] = (),
 ) -> F | Callable[[F], F]:
     """Declare what a tool does: read, write (where nothing is said), reply or finish.
 
     The function itself stays as it is. `external`: a read that sends data to an outside party. `timeout_s`: after
-    that long the call is left behind; a write is then indeterminate.
+    that long the call is left behind; a write is then indeterminate. `volatile`: JSON pointers into its answer, such as
+    `/created_at`, to what is another value at every run.
     """
     known = [member.value for member in Effect]
     if effect is not None and effect not in known:
@@ -55,8 +60,14 @@ def tool(
         msg = f"tool: expected a time limit above 0 s and of {_LONGEST_S:,} s at most, found {timeout_s}"
         raise UsageError(msg)
 
+    places = (volatile,) if isinstance(volatile, str) else tuple(volatile)
+    for place in places:
+        if place and not place.startswith("/"):
+            msg = f"tool: expected a JSON pointer (/name, /items/*/name, or nothing for the whole), found {place!r}"
+            raise UsageError(msg)
+
     def mark(function: F) -> F:
-        setattr(function, _MARK, (effect, _Declared(Effect(effect or "write"), external, timeout_s)))
+        setattr(function, _MARK, (effect, _Declared(Effect(effect or "write"), external, timeout_s, places)))
         return function
 
     return mark if function is None else mark(function)
@@ -70,6 +81,7 @@ class Tool:
     function: Callable[..., Any]
     signature: Signature
     timeout_s: float | None
+    volatile: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "Tool":
@@ -90,7 +102,7 @@ class Tool:
             external=declared.external,
             timeout_us=None if limit is None else round(limit * 1_000_000),
         )
-        return cls(spec, function, signature, limit)
+        return cls(spec, function, signature, limit, declared.volatile)
 
     def bound(self, arguments: str, injected: dict[str, object]) -> Callable[[], Any]:
         """Return the call, ready to run; raise InvalidArguments when the text does not fit the signature."""

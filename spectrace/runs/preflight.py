@@ -28,6 +28,8 @@ IMPORTED = "imported"
 _NOTHING = "(nothing)"
 _BLOCKING = frozenset({"tool_removed", "tool_renamed", "schema", "effect"})
 """Changes of a tool that make re-executing a record another thing than it was."""
+_FLIPPED = frozenset({"effect"})
+"""Those that nobody can take for harmless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,12 @@ def changes_by(started: EpisodeStarted, prompts: Prompts | None, options: Mappin
     return (*_options_changed(started, options), *(_prompts_changed(started, prompts) if prompts is not None else ()))
 
 
-def refuse(started: EpisodeStarted, environment: Environment) -> tuple[str, ...]:
+def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = False) -> tuple[str, ...]:
     """Raise Untestable, before anything runs, for an environment that cannot give the same answers again.
 
     Return what differs of its tools and does no harm: the recorded models were shown the recorded descriptions.
+    `frozen` takes the recorded tools as they were, whatever has become of them here: then the answers tell. A tool of
+    another effect is refused all the same: what was a read there may be a write here.
     """
     if started.origin is not None and started.origin.unfit is not None:
         raise Untestable(f"task does not fit: {started.origin.unfit}")
@@ -114,10 +118,23 @@ def refuse(started: EpisodeStarted, environment: Environment) -> tuple[str, ...]
     if started.protocol == IMPORTED:
         return ()
     differing = list(tool_findings(started.tools, environment.tools()))
-    if (first := next((one for one in differing if one.kind in _BLOCKING), None)) is not None:
-        said = f"{first.field}: recorded {first.recorded}, here {first.found}"
-        raise Untestable(f"the tools differ ({said}): recorded under another version")
+    blocking = [one for one in differing if one.kind in (_FLIPPED if frozen else _BLOCKING)]
+    if blocking:
+        raise Untestable(
+            f"the tools differ ({'; '.join(map(_differing, blocking))}): recorded under another version"
+            + (
+                ""
+                if any(one.kind in _FLIPPED for one in blocking)
+                else "; --frozen takes the recorded ones as they were"
+            )
+        )
     return tuple(f"{one.field} ({one.kind})" for one in differing)
+
+
+def _differing(one: Finding) -> str:
+    """Return a changed tool with both sides, and its schemas' digests."""
+    was, now = (digest[:19] if digest is not None else "none" for digest in one.digests)
+    return f"{one.field}: recorded {one.recorded}, here {one.found}; schema {was}, now {now}"
 
 
 def check(  # noqa: PLR0913 - all that a replay is given

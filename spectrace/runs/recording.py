@@ -50,6 +50,8 @@ class Recording:
         self.exact_observations = 0
         self.lossy: list[str] = []
         """Observations that are the same as text, and whose values were not recorded exactly."""
+        self.remarks: dict[int, str] = {}
+        """Event number -> what else is known of an answer that was not let pass there."""
         self._lanes: dict[str, list[Event]] = {}
         self._at: dict[str, int] = {}
         self._answers: dict[int, Event] = {}
@@ -160,6 +162,8 @@ class Comparison:
     def _told(self, lane: str, recorded: Event, body: Body, sides: tuple[str, str, str]) -> Difference:
         field, was, now = sides
         cause = likely_cause(recorded, body, field, self._recording.before(lane), self._changes)
+        if (remark := self._recording.remarks.get(recorded.seq)) is not None:
+            cause = f"{cause} {remark}"
         closest = nearest(self._recording.events, recorded.seq, body)
         self.told[recorded.seq] = Difference(recorded.seq, field, was, now, cause, closest)
         return self.told[recorded.seq]
@@ -212,8 +216,10 @@ class RecordedSource:
             return nested
         match self._recording.answer(request).body:
             case ActCompleted() as body:
+                by = body.authority if body.source == EDITED else None
+                source = "record" if by is None else EDITED
                 return Observed(
-                    body.observation, body.fingerprint_before, body.fingerprint_after, body.latency_us, "record"
+                    body.observation, body.fingerprint_before, body.fingerprint_after, body.latency_us, source, by
                 )
             case ActFailed(kind=kind, error=error):
                 raise EnvironmentFailed(kind, error)

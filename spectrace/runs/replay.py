@@ -5,12 +5,10 @@ instance, only where `restore` allows it; models are still answered from the rec
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from spectrace.core.commands import Act, Generate
 from spectrace.core.commands import Protocol as Asking
 from spectrace.core.events import (
-    ActCompleted,
     EpisodeEnded,
     EpisodeStarted,
     Event,
@@ -18,12 +16,11 @@ from spectrace.core.events import (
     GenerateFailed,
     GenerateRequested,
     OutcomeSettled,
-    ResetCompleted,
 )
 from spectrace.core.prompts import Prompts
 from spectrace.core.reenact import reenact
 from spectrace.core.setup import setup_of
-from spectrace.core.types import Action, Completion, Message, ModelFacts, NeedsModel, Outcome
+from spectrace.core.types import Outcome
 from spectrace.core.versions import is_foreign
 from spectrace.environments.environment import Environment
 from spectrace.errors import NewerSchema, ReplayDiverged, Untestable
@@ -32,8 +29,8 @@ from spectrace.runs.drive import Driver
 from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
+from spectrace.runs.reexecution import STRICT, Inexact, Passing, Reexecution, user_texts
 from spectrace.runs.reverify import REVERIFY, asks_again, child_reviews
-from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
 
 _MODEL_EVENTS = (GenerateRequested, GenerateCompleted, GenerateFailed)
 _NOT_IN_FILES = frozenset({"detail", "fingerprint", "fingerprint_before", "fingerprint_after"})
@@ -53,19 +50,26 @@ class ReplayResult:
     """Observations of actions that were the same, exactly; those recorded with loss are in `detail`."""
     first_difference: Difference | None
     detail: str
+    classes: Mapping[str, int] = field(default_factory=dict)
+    """With an environment: how many of its answers (opening, observations, grade) are of each class."""
+    inexact: tuple[Inexact, ...] = ()
+    """Those that are not exact, let pass or not."""
 
 
-async def replay_episode(
+async def replay_episode(  # noqa: PLR0913 - what a replay may be given
     events: Sequence[Event],
     *,
     prompts: Prompts | None = None,
     options: Mapping[str, object] | None = None,
     environment: Environment | None = None,
+    passing: Passing = STRICT,
+    frozen: bool = False,
     parent: Sequence[Event] | None = None,
 ) -> ReplayResult:
     """Replay one episode from its events; the first must be episode.started.
 
-    `prompts` and `options` replace the recorded ones; `environment` re-executes every action for real; a
+    `prompts` and `options` replace the recorded ones; `environment` re-executes every action for real, its answers may
+    differ as far as `passing` says, and `frozen` takes the recorded tools for its own though they changed; a
     re-verification is replayed with its `parent`'s events, whose reviews it judged. Raises nothing for what a record
     may hold: what cannot be replayed is `untestable`, with the reason.
     """
@@ -74,7 +78,10 @@ async def replay_episode(
         return _untestable(events, reason or "its first event is not an episode.started")
     try:
         run = [event for event in events if not isinstance(event.body, OutcomeSettled)]  # a person's later word is none
-        return await _replay(run, started, Instead(prompts, options or {}), environment, parent)
+        instead = Instead(prompts, options or {})
+        if environment is None:
+            return await _replay(run, started, instead, parent)
+        return await _reexecute(run, started, instead, environment, passing, parent, frozen=frozen)
     except (Untestable, NewerSchema) as error:  # the latter: of the parent's events
         return _untestable(events, str(error))
     finally:
@@ -101,28 +108,41 @@ class Instead:
 
 
 async def _replay(
+    events: Sequence[Event], started: EpisodeStarted, instead: Instead, parent: Sequence[Event] | None
+) -> ReplayResult:
+    if started.protocol == IMPORTED:
+        raise Untestable("it was imported: no generator of ours made it; re-execute its actions with --tools live")
+    recording = Recording(events)
+    log = Comparison(recording, changes=instead.named(started))
+    driver = Driver(RecordedSource(recording), log, "record")
+    return await _compare(driver, _generator(instead.of(started), parent), recording, log, events)
+
+
+async def _reexecute(  # noqa: PLR0913 - all that a replay is given
     events: Sequence[Event],
     started: EpisodeStarted,
     instead: Instead,
-    environment: Environment | None,
+    environment: Environment,
+    passing: Passing,
     parent: Sequence[Event] | None,
+    *,
+    frozen: bool,
 ) -> ReplayResult:
+    differing = refuse(started, environment, frozen=frozen)
     imported = started.protocol == IMPORTED
-    if imported and environment is None:
-        raise Untestable("it was imported: no generator of ours made it; re-execute its actions with --tools live")
     recording = Recording(events, skip=_MODEL_EVENTS if imported else ())
-    differing: tuple[str, ...] = ()
-    if environment is not None:
-        differing = refuse(started, environment)
-        source: RecordedSource | _Reexecution = _Reexecution(recording, environment, events, imported=imported)
-    else:
-        source = RecordedSource(recording)
+    source = Reexecution(recording, environment, started, passing, user_texts(events) if imported else None)
     log = Comparison(recording, _NOT_IN_FILES if imported else frozenset(), instead.named(started))
-    driver = Driver(source, log, "record")
     asked = reenact(events) if imported else _generator(instead.of(started), parent)
-    result = await _compare(driver, asked, recording, log, events)
+    result = await _compare(Driver(source, log, "record"), asked, recording, log, events)
     harmless = f"; of the tools differs, without effect on it: {', '.join(differing)}" if differing else ""
-    return replace(result, detail=result.detail + harmless)
+    passed = f"; {counted_classes(source.tally.classes)}" if source.tally.inexact else ""
+    return replace(
+        result,
+        detail=f"{result.detail}{passed}{harmless}",
+        classes=source.tally.classes,
+        inexact=tuple(source.tally.inexact),
+    )
 
 
 def _generator(started: EpisodeStarted, parent: Sequence[Event] | None) -> Asking[Outcome]:
@@ -187,61 +207,9 @@ def _end(log: Comparison, recording: Recording, outcome: Outcome) -> None:
     )
 
 
-class _Reexecution:
-    """A fresh environment executes; models are answered from the record, an import's user from its observations."""
-
-    def __init__(
-        self, recording: Recording, environment: Environment, events: Sequence[Event], *, imported: bool
-    ) -> None:
-        self._record = RecordedSource(recording)
-        self._live = LiveSource(environment, {}, Limits(), _models(events))
-        self._said = _user_texts(events) if imported else {}
-
-    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
-        return await self._record.generate(lane, request, command)
-
-    async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
-        answer = await self._live.act(lane, request, command)
-        while isinstance(answer, NeedsModel) and request in self._said:
-            answer = await self._live.act(lane, request, replace(command, supplied=_spoken(self._said[request])))
-        return answer
-
-    async def reset(
-        self, lane: str, request: int, seed: int | None, supplied: Completion | None
-    ) -> Opened | NeedsModel:
-        answer = await self._live.reset(lane, request, seed, supplied)
-        while isinstance(answer, NeedsModel) and request in self._said:
-            answer = await self._live.reset(lane, request, seed, _spoken(self._said[request]))
-        return answer
-
-    async def evaluate(self, lane: str, request: int, supplied: Completion | None) -> Graded | NeedsModel:
-        return await self._live.evaluate(lane, request, supplied)
-
-    async def check(self, lane: str, action: Action) -> str | None:
-        return await self._live.check(lane, action)
-
-
-def _models(events: Sequence[Event]) -> tuple[ModelFacts, ...]:
-    started = events[0].body
-    return started.models if isinstance(started, EpisodeStarted) else ()
-
-
-def _user_texts(events: Sequence[Event]) -> dict[int, str]:
-    """Return what an import's user said, by the question it answered: acts, and the opening."""
-    said: dict[int, str] = {}
-    for event in events:
-        match event.body:
-            case ActCompleted(request=request, observation=observation):
-                said[request] = observation.content
-            case ResetCompleted(request=request, messages=messages):
-                said[request] = next((m.content for m in reversed(messages) if m.role == "user"), "")
-            case _:
-                pass
-    return said
-
-
-def _spoken(text: str) -> Completion:
-    return Completion(Message("assistant", text))
+def counted_classes(classes: Mapping[str, int]) -> str:
+    """Return the classes that there are, e.g. `5 exact, 1 id-renamed`."""
+    return ", ".join(f"{count} {kind}" for kind, count in classes.items() if count) or "nothing was answered"
 
 
 def _untestable(events: Sequence[Event], reason: str) -> ReplayResult:
