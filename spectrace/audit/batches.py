@@ -121,7 +121,7 @@ def _summary(store: Listable, run: str, kind: str, group: Sequence[EpisodeSummar
         rejections=sum(one.rejections for one in group),
         unusable=sum(one.unusable for one in group),
         cost_usd=None if partly else dollars_of(cost for cost, _ in costs),
-        state=progress.state,
+        state="cancelled" if known is not None and known.cancelled_at is not None else progress.state,
         cost_usd_at_least=dollars_of(cost or least for cost, least in costs) if partly else None,
         stated_usd=dollars_of(one.stated_usd for one in group),
     )

@@ -284,6 +284,7 @@ def status_span(status: str) -> Span:
         "accept": "good",
         "truncated": "warning",
         "interrupted": "warning",
+        "cancelled": "warning",
         "running": "name",
         "untestable": "warning",
         "stopped": "warning",

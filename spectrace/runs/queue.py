@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from spectrace.errors import SpectraceError, StoreError, UsageError
-from spectrace.runs.health import MOST_IN_A_ROW
 from spectrace.runs.shards import episodes_of
 from spectrace.store.jobs import Job, Jobs, queue_key
 
@@ -29,11 +28,14 @@ State = Literal["doing", "done", "given_back", "taken_over", "cancelled", "faile
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of one episode. `then` says what its trouble means: again later, never, or that nobody should go on."""
+    """What came of one episode, and what its trouble means.
+
+    `then`: later may help, never will, this worker should stop, or the run is cancelled and its shard to be dropped.
+    """
 
     verdicts: int
     trouble: str | None = None
-    then: Literal["again", "never", "stop"] = "again"
+    then: Literal["again", "never", "stop", "drop"] = "again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,6 @@ class Worker:
         self._held: dict[int, _Held] = {}
         self._looked = self._checked = -math.inf
         """When it last looked for stalled shards, and for runs that were cancelled."""
-        self._in_a_row = 0
         self.shards: list[Shard] = []
         self.stopped: str | None = None
         """Why it stopped before the queue was empty, if not because it was asked to."""
@@ -174,8 +175,9 @@ class Worker:
         timeout = self._poll_s if len(self._tasks) < self._slots else self._silent_s / 3
         ended, _ = await asyncio.wait(self._tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         for task in ended:
-            held, episode = self._tasks.pop(task)
-            await self._count(held, episode, task.result())
+            if task in self._tasks:  # not stopped meanwhile, with its shard
+                held, episode = self._tasks.pop(task)
+                await self._count(held, episode, task.result())
 
     async def _count(self, held: _Held, episode: str, judged: Judged) -> None:
         held.left -= 1
@@ -183,13 +185,13 @@ class Worker:
         held.shard = replace(
             held.shard, judged=held.shard.judged + done, verdicts=held.shard.verdicts + judged.verdicts
         )
-        self._in_a_row = 0 if judged.trouble is None or judged.verdicts else self._in_a_row + 1
         if judged.trouble is not None:
             held.troubles.append(replace(judged, trouble=f"{episode}: {judged.trouble}"))
             if judged.then == "stop":
                 self.stopped = judged.trouble
-            elif self._in_a_row >= MOST_IN_A_ROW:
-                self.stopped = f"{self._in_a_row} episodes in a row could not be judged. The last: {judged.trouble}"
+            elif judged.then == "drop" and held.job.number in self._held:
+                await self._drop(held)
+                return
         self._told(held.shard)
         if not held.left and held.job.number in self._held and self.stopped is None:
             await self._settle(held)
@@ -229,10 +231,13 @@ class Worker:
             return
         self._checked, runs = time.monotonic(), set(self._work.runs())
         for held in [one for one in self._held.values() if one.job.run not in runs]:
-            await self._stop(held)
-            await self._jobs.finish(held.job)
-            del self._held[held.job.number]
-            self._end(held.shard, "cancelled", "its run was cancelled")
+            await self._drop(held)
+
+    async def _drop(self, held: _Held) -> None:
+        await self._stop(held)
+        await self._jobs.finish(held.job)
+        del self._held[held.job.number]
+        self._end(held.shard, "cancelled", "its run was cancelled")
 
     async def _stop(self, held: _Held) -> None:
         """Stop judging the episodes of a shard; each pass gets its end, its verdicts stay."""

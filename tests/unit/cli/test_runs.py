@@ -1,3 +1,5 @@
+from tests.shop_log import script
+
 CONTRACT = "run kind selection total done failed unusable cost_usd state"
 
 
@@ -24,3 +26,25 @@ def test_what_a_run_cost_is_told_by_its_item_and_the_table(line, episode):
 
     assert (item["cost_usd"], item["cost_usd_at_least"]) == ("0", None)
     assert rows[0].endswith("cost USD")
+
+
+ACCEPT = {"verdict": "accept"}
+
+
+def test_a_re_verification_may_be_cancelled(line, episode, tmp_path):
+    line("reverify", episode, "--verifier", script(tmp_path / "v.json", [ACCEPT] * 3), "--name", "again")
+    result = line("runs", "again", "--cancel")
+
+    assert (result.exit_code, "Run again is cancelled; 0 shards taken out of the queue." in result.stderr) == (0, True)
+    assert [one["state"] for one in line.items("runs", "again")] == ["cancelled"]
+
+
+def test_only_a_re_verification_is_cancelled(line, episode):
+    assert line("runs", "--cancel").exit_code == 2
+    assert line("runs", "nobody", "--cancel").exit_code == 2
+    assert line("runs", "first", "--cancel").exit_code == 2
+
+
+def test_a_log_without_a_queue_has_no_shards(line, episode):
+    assert [one["shards"] for one in line.items("runs")] == [None]
+    assert "shards" not in line("runs", env={"COLUMNS": "300"}).stdout

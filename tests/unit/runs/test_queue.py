@@ -7,7 +7,6 @@ import pytest
 from procrastinate.testing import InMemoryConnector
 
 from spectrace.errors import ModelFailed
-from spectrace.runs.health import MOST_IN_A_ROW
 from spectrace.runs.queue import MOST_ATTEMPTS, Judged, Shard, Worker
 from spectrace.runs.shards import enqueue, shards
 from spectrace.store.jobs import Standing, queue_key
@@ -67,7 +66,7 @@ async def test_a_slot_does_not_wait_for_the_slowest_episode_of_a_shard(connector
     await enqueue(machine(connector), "again", TEN, 2)
     worker = Worker(machine(connector), work, concurrency=2, poll_s=0.01)
     running = asyncio.create_task(worker.run())
-    await until(lambda: len(work.judged) == 10)
+    await until(lambda: len(worker.shards) == 4)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
@@ -203,15 +202,14 @@ async def test_what_never_helps_is_not_tried_again(connector):
 
 
 @in_loop
-async def test_a_verifier_that_answers_nobody_stops_the_worker_which_gives_its_shard_back(connector):
-    many = [f"e{n}" for n in range(3 * MOST_IN_A_ROW)]
-    work = ScriptedWork({"again": many}, dict.fromkeys(many, ModelFailed("unreachable", "nobody there")))
-    await enqueue(machine(connector), "again", many)
-    worker = await worked(connector, work, wait=True)
+async def test_a_run_that_turns_out_to_be_cancelled_is_dropped_and_the_worker_goes_on(connector):
+    work = ScriptedWork({"again": TEN, "other": TEN}, dict.fromkeys(TEN[:1], Judged(0, "cancelled", "drop")))
+    await enqueue(machine(connector), "again", TEN)
+    await enqueue(machine(connector), "other", TEN[1:])
+    worker = await worked(connector, work, concurrency=3)
 
-    assert "20 episodes in a row could not be judged. The last: nobody there" in worker.stopped
-    assert [(one.state, one.judged) for one in worker.shards] == [("given_back", 0)]
-    assert len(work.judged) <= MOST_IN_A_ROW + 1
+    assert [(one.run, one.state) for one in worker.shards] == [("again", "cancelled"), ("other", "done")]
+    assert await machine(connector).standings() == {}
 
 
 @in_loop
