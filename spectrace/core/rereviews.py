@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from spectrace.core.events import EpisodeStarted, Event, GenerateFailed, GenerateRequested, VerdictGiven
+from spectrace.core.events import (
+    Body,
+    EpisodeStarted,
+    Event,
+    GenerateFailed,
+    GenerateRequested,
+    Unknown,
+    VerdictGiven,
+)
 from spectrace.core.fold import Episode, verdict_of
 from spectrace.core.reviews import Review, reviews_of
 from spectrace.core.types import Verdict
@@ -77,24 +85,38 @@ class Said:
 
 def answers_of(child: Iterable[Event]) -> Iterator[Said]:
     """Yield what a child has answered, each segment once."""
-    positions: dict[int, str] = {}
-    told: set[int] = set()
+    listening = Listening()
     for event in child:
-        said = _said(event, positions)
-        if said is not None and said.segment not in told:
-            told.add(said.segment)
+        said = listening.hear(event.seq, event.body)
+        if said is not None:
             yield said
 
 
-def _said(event: Event, positions: dict[int, str]) -> Said | None:
-    match event.body:
-        case GenerateRequested(position=position):
-            positions[event.seq] = position
-        case VerdictGiven() as body:
-            return Said(body.segment, event.seq, verdict_of(body), body.review)
-        case GenerateFailed(kind="context", request=request):
-            place = _POSITION.fullmatch(positions.get(request, ""))
-            return None if place is None else Said(int(place[1]), event.seq, None, request)
-        case _:
-            pass
-    return None
+class Listening:
+    """Hears a child's events, as they are written or read, and tells its answers."""
+
+    def __init__(self) -> None:
+        """Nothing was said yet."""
+        self._positions: dict[int, str] = {}
+        self._told: set[int] = set()
+
+    def hear(self, seq: int, body: Body | Unknown) -> Said | None:
+        """Return the answer that an event is; None for any other, and for a segment's second."""
+        said = self._said(seq, body)
+        if said is None or said.segment in self._told:
+            return None
+        self._told.add(said.segment)
+        return said
+
+    def _said(self, seq: int, body: Body | Unknown) -> Said | None:
+        match body:
+            case GenerateRequested(position=position):
+                self._positions[seq] = position
+            case VerdictGiven():
+                return Said(body.segment, seq, verdict_of(body), body.review)
+            case GenerateFailed(kind="context", request=request):
+                place = _POSITION.fullmatch(self._positions.get(request, ""))
+                return None if place is None else Said(int(place[1]), seq, None, request)
+            case _:
+                pass
+        return None

@@ -34,6 +34,7 @@ __all__ = [
     "child_started",
     "compare_reviews",
     "desk_of",
+    "parent_at",
     "rechecks_of",
     "reverify_episode",
 ]
@@ -175,3 +176,22 @@ def _layout(parent: EpisodeStarted) -> dict[str, str]:
     """Return the parent's layout of prompts where it is not the usual one."""
     layout = json.loads(parent.options).get("prompts", "shared")
     return {} if layout == "shared" else {"prompts": layout}
+
+
+def parent_at(store: EventStore, episode: str, head: str | None) -> list[Event]:
+    """Return an episode's events as they were when its chain ended with `head`, without prompts.
+
+    Raises UsageError where its chain never did: another episode of that name, or a log that was cut.
+    """
+    row = store.row(episode)
+    if head is None or row.head.hex() == head:
+        return list(store.read(episode, 0, row.events, prompts=False))
+    wanted = bytes.fromhex(head)
+    for links in store.links(episode):
+        for seq, *_, link in links:
+            if link == wanted:
+                return list(store.read(episode, 0, seq + 1, prompts=False))
+    raise UsageError(
+        f"episode {episode} is not the one that the run selected: no event of its {row.events} has the link "
+        f"{head[:12]}.... `spectrace verify {episode}` says whether it is whole; another --name judges it as it is."
+    )

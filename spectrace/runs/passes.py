@@ -1,0 +1,253 @@
+"""A re-verification run over many episodes: what is left of it is judged, by this process or beside others.
+
+Every part (an episode, a repeat) is looked at anew: what its children answered is counted first, so that a process
+killed between a verdict and its count loses nothing; then one child judges what has no answer yet. A part that another
+living process works on is left to it. What is judged twice all the same counts once: the arbiter says which.
+
+A parent is judged as it was when it was selected, whatever was added to its log since (a settled outcome): the table
+of a run is about the data set that the run names. Counterpart, for reading: `audit.passes`.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from spectrace.core.endings import cut_by_run
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.fold import Episode, fold
+from spectrace.core.prompts import Prompts
+from spectrace.core.rereviews import Said, Scope, answers_of, scope_of, selected
+from spectrace.core.review_request import review_requests
+from spectrace.core.reviews import Review
+from spectrace.core.setup import setup_of
+from spectrace.core.types import Outcome
+from spectrace.errors import ModelFailed, StoreError, UsageError
+from spectrace.runs.drive import Driver
+from spectrace.runs.health import Health
+from spectrace.runs.live import Prices, begin, describe, new_episode_id, run_recorded
+from spectrace.runs.pass_plan import Part, Plan, Then
+from spectrace.runs.pass_source import CANCELLED, OVERTAKEN, Answers, PassSource
+from spectrace.runs.purse import Purse
+from spectrace.runs.recorder import Watcher, now_us, threads
+from spectrace.runs.reverify import asks_again, child_started, parent_at
+from spectrace.runs.verifiers import Pool, covers, verifier_source
+from spectrace.store.arbiter import WHOLE, Arbiter, Item
+from spectrace.store.event_store import EventStore
+
+__all__ = ["BUSY", "Part", "Plan", "Rejudging", "judge_shard"]
+
+BUSY = "another process is judging it"
+
+
+@dataclass(kw_only=True)
+class Rejudging:
+    """A run at work: what its parts are judged with, and what they share."""
+
+    store: EventStore
+    arbiter: Arbiter
+    plan: Plan
+    pool: Pool
+    prompts: Prompts | None = None
+    """In place of the recorded ones; their digest is in the plan."""
+    prices: Prices | None = None
+    purse: Purse = field(default_factory=Purse)
+    health: Health = field(default_factory=Health)
+    watch: Watcher | None = None
+    _cancelled: bool = field(default=False, init=False)
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is begun."""
+        return self.health.gave_up or (CANCELLED if self._cancelled else self.purse.empty)
+
+    async def judge(self, episode: str, repeat: int) -> Part:
+        """Judge what is left of one repeat of an episode."""
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(threads(), self._look, episode, repeat)
+            return found if isinstance(found, Part) else await self._ask(found)
+        except ModelFailed as error:  # nobody there: nothing was begun
+            self.health.failed("strong", error)
+            return Part(episode, repeat, why=str(error))
+        except UsageError as error:
+            return Part(episode, repeat, why=str(error), then="never")
+        except StoreError as error:
+            return Part(episode, repeat, why=str(error))
+
+    def _look(self, episode: str, repeat: int) -> "Part | _Left":
+        """Say what is left of a part; count first what its children answered and nobody counted."""
+        if self._is_cancelled():
+            return Part(episode, repeat, why=CANCELLED, then="stop")
+        counted = {item.verdict_seq: item for item in self.arbiter.items(episode) if item.repeat == repeat}
+        if (whole := counted.pop(WHOLE, None)) is not None:
+            return Part(episode, repeat, before=len(counted), left_out=json.loads(whole.result).get("left_out", 0))
+        parent = fold(parent_at(self.store, episode, self.arbiter.head(episode)))
+        reviews = list(self._covered(parent))
+        asked = [one for one, covered in reviews if covered]
+        keys, left_out = {one.segment: one.key for one in asked}, len(reviews) - len(asked)
+        children = list(self._children(episode, repeat))
+        busy = next((child for child in children if self.store.row(child).state == "running"), None)
+        if any(key not in counted for key in keys.values()):
+            for child in children:
+                for said in answers_of(self.store.read(child, prompts=False)):
+                    if said.segment in keys and keys[said.segment] not in counted:
+                        counted[keys[said.segment]] = self._count(episode, repeat, keys[said.segment], child, said)
+        left = [one for one in asked if one.key not in counted]
+        part = Part(episode, repeat, before=len(asked) - len(left), left=len(left), left_out=left_out)
+        if not left:
+            self._whole(part)
+            return part
+        return _Left(parent, left, part) if busy is None else _told(part, BUSY)
+
+    def _covered(self, parent: Episode) -> Iterator[tuple[Review, bool]]:
+        reviews = selected(parent, only_rejected=self.plan.only_rejected)
+        for one, request in zip(reviews, review_requests(parent.id, setup_of(parent.started), reviews), strict=True):
+            yield one, covers(self.pool, request)
+
+    def _children(self, episode: str, repeat: int) -> Iterator[str]:
+        for child in self.arbiter.children(episode):
+            first = next(iter(self.store.read(child, 0, 1)), None)
+            if first is not None and isinstance(first.body, EpisodeStarted) and scope_of(first.body).repeat == repeat:
+                yield child
+
+    async def _ask(self, found: "_Left") -> Part:
+        part, loop = found.part, asyncio.get_running_loop()
+        client = self.pool.client(part.episode)
+        (facts,) = await describe({"strong": client}, None, self.prices)
+        scope = Scope(self.plan.only_rejected, part.repeat, tuple(one.segment for one in found.reviews))
+        first = child_started(found.parent, facts, self.plan.run, scope, self.prompts)
+        keys = {one.segment: one.key for one in found.reviews}
+        answers = Answers(
+            lambda child, said: self._count(part.episode, part.repeat, keys[said.segment], child, said), self.watch
+        )
+        recorder, writer = await begin(self.store, new_episode_id(), first, answers)
+        requests = review_requests(part.episode, setup_of(first), found.reviews)
+        source = PassSource(
+            verifier_source(self.pool, part.episode, requests),
+            facts,
+            answers,
+            _Refusal(self, part, recorder.episode),
+            purse=self.purse,
+            health=self.health,
+        )
+        asking = asks_again(first, found.reviews)
+        outcome = await run_recorded(Driver(source, recorder, "live"), asking, recorder, writer)
+        return await loop.run_in_executor(threads(), self._ended, part, answers, outcome)
+
+    def _ended(self, part: Part, answers: Answers, outcome: Outcome) -> Part:
+        answers.count()
+        done = replace(part, new=answers.given, left=part.left - answers.given)
+        if not done.left:
+            self._whole(done)
+            return done
+        if outcome.reason == OVERTAKEN:
+            return _told(done, BUSY)
+        if cut_by_run(outcome.reason):
+            return _told(done, outcome.reason, "stop")
+        return _told(done, answers.error or outcome.reason)
+
+    def _count(self, episode: str, repeat: int, key: int, child: str, said: Said) -> Item:
+        result = {"seq": said.seq, "said": "too_long" if said.verdict is None else "verdict"}
+        item = Item(
+            parent=episode,
+            verdict_seq=key,
+            repeat=repeat,
+            episode=child,
+            at=now_us(),
+            state="done",
+            result=json.dumps(result),
+        )
+        self.arbiter.count(item)
+        return item
+
+    def _whole(self, part: Part) -> None:
+        """Say that nothing is left of a part, so that going on need not look into it."""
+        result = {"reviews": part.before + part.new, "left_out": part.left_out}
+        item = Item(
+            parent=part.episode,
+            repeat=part.repeat,
+            episode=part.episode,
+            at=now_us(),
+            state="done",
+            result=json.dumps(result),
+        )
+        self.arbiter.count(item)
+
+    def _is_cancelled(self) -> bool:
+        self._cancelled = self._cancelled or self.arbiter.cancelled()
+        return self._cancelled
+
+    def refusal(self, part: Part, child: str, *, first: bool) -> str | None:
+        """Say why a child must not ask: its run was cancelled, or somebody else began the same part before it.
+
+        Two that begin at once both see each other, and the one that began later gives way.
+        """
+        if self._is_cancelled():
+            return CANCELLED
+        for other in self._children(part.episode, part.repeat) if first else ():
+            if other == child:
+                return None
+            if self.store.row(other).state == "running":
+                return OVERTAKEN
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    parent: Episode
+    reviews: Sequence[Review]
+    part: Part
+
+
+@dataclass(slots=True)
+class _Refusal:
+    """Asked before each call of a child; the first time it looks who else has begun."""
+
+    work: Rejudging
+    part: Part
+    child: str
+    first: bool = True
+
+    def __call__(self) -> str | None:
+        first, self.first = self.first, False
+        return self.work.refusal(self.part, self.child, first=first)
+
+
+def _told(part: Part, why: str, then: Then = "again") -> Part:
+    return replace(part, why=why, then=then)
+
+
+async def judge_shard(
+    work: Rejudging,
+    episodes: Sequence[str],
+    *,
+    concurrency: int = 1,
+    told: Callable[[Part], None] = lambda _: None,
+) -> list[Part]:
+    """Judge what is left of some episodes, so many parts at once; `told` of each as it ends.
+
+    The first repeat of all comes before the second of any. Cancelled, it ends the parts at work as interrupted.
+    """
+    waiting = ((episode, repeat) for repeat in range(1, work.plan.repeat + 1) for episode in episodes)
+    parts: list[Part] = []
+    most = min(concurrency, len(episodes) * work.plan.repeat)
+    working = [asyncio.create_task(_work(work, waiting, parts, told)) for _ in range(most)]
+    try:
+        await asyncio.gather(*working)
+    finally:
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
+    return parts
+
+
+async def _work(
+    work: Rejudging, waiting: Iterable[tuple[str, int]], parts: list[Part], told: Callable[[Part], None]
+) -> None:
+    for episode, repeat in waiting:
+        if work.stopped is not None:
+            return
+        part = await work.judge(episode, repeat)
+        parts.append(part)
+        told(part)
