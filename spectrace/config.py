@@ -227,6 +227,12 @@ def open_verifier(
     return JudgePool(_function(spec, spec))
 
 
+def verifier_name(spec: str, settings: Settings | None = None) -> str:
+    """Return what a run is said to be judged by: where servers are reached is left out, and with it any credentials."""
+    settings = settings or settings_here()
+    return spec if spec in settings.models else spec.partition("@http")[0]
+
+
 def _function(label: str, name: str) -> Judge:
     from spectrace.models.functions import FunctionJudge  # noqa: PLC0415 - as above
 

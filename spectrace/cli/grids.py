@@ -43,8 +43,12 @@ def _csv(value: str | float | None) -> str | float:
         return ""
     if not isinstance(value, str):
         return value
-    shown = one_line(value)
-    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
+    return no_formula(one_line(value))
+
+
+def no_formula(text: str) -> str:
+    """Return a cell's text as no spreadsheet takes it for a formula."""
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -13,7 +13,7 @@ writes it) where a number is meant.
 | `category`    | of a reject: wrong_tool, unsafe, ... [other]                                                 |
 | `reason`      | of a reject, in words                                                                        |
 | `by`          | who says so                                                                                  |
-| `task`, `history`, `steps`, `note` | for people: not read                                                    |
+| `task`, `context`, `steps`, `note` | for people: not read                                                    |
 
 A row without decision and accepted is not labelled yet. UTF-8; a byte order mark, CRLF and blank lines are fine. Every
 error names the file and the line; another column is refused, because a misspelt `acepted` must not pass for nothing.
@@ -31,10 +31,10 @@ from spectrace.core.setup import CATEGORIES
 from spectrace.errors import UsageError
 
 COLUMNS = ("episode", "verdict_seq", "segment", "decision", "accepted", "category", "reason", "by")
-FOR_PEOPLE = ("task", "history", "steps", "note")
+FOR_PEOPLE = ("task", "context", "steps", "note")
 _DECISIONS = ("accept", "reject")
 _WHOLE = re.compile(r"([0-9]{1,7})(?:\.0+)?")
-_FORMULA = ("'=", "'+", "'-", "'@")
+_FORMULA = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,4 +174,4 @@ def _number(where: str, cells: Mapping[str, str], column: str) -> int | None:
 
 def _unquoted(text: str) -> str:
     """Take off the apostrophe that a template puts before what a spreadsheet would take for a formula."""
-    return text[1:] if text.startswith(_FORMULA) else text
+    return text[1:] if text.startswith("'") and text[1:].lstrip().startswith(_FORMULA) else text

@@ -13,6 +13,7 @@ from spectrace.config import (
     open_prompts,
     open_verifier,
     protocol,
+    verifier_name,
 )
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.prompts import Prompts
@@ -183,6 +184,19 @@ def test_a_verifier_may_be_any_model_with_one_server_or_several(tmp_path):
     assert (type(one), type(one.client("e1"))) == (Single, SGLangClient)
     assert (type(several), several.client("e1").url in {"http://a", "http://b"}) == (Replicas, True)
     assert isinstance(open_verifier(script(tmp_path / "s.json", []), NONE), Single)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("sglang:a@b@http://ann:sesame@host:1,http://other:2", "sglang:a@b"),
+        ("labels:gold.csv", "labels:gold.csv"),
+        ("mine_checks:judge", "mine_checks:judge"),
+        ("by-rule@http", "by-rule@http"),
+    ],
+)
+def test_a_run_says_by_what_it_is_judged_and_not_where_that_is_reached(spec, name):
+    assert verifier_name(spec, Settings(models={"by-rule@http": {}})) == name
 
 
 @pytest.mark.usefixtures("mine")

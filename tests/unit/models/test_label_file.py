@@ -48,7 +48,7 @@ def test_lines_are_counted_as_an_editor_counts_them():
 
 
 def test_what_is_not_labelled_yet_and_what_people_read_is_passed_over():
-    text = "episode,segment,steps,history,task,note,decision,accepted\nabc,1,=1+1,x,t,hm,,\nabc,2,x,x,t,,accept,\n"
+    text = "episode,segment,steps,context,task,note,decision,accepted\nabc,1,=1+1,x,t,hm,,\nabc,2,x,x,t,,accept,\n"
 
     assert [label.segment for label in read_labels(text, "gold.csv")] == [2]
     assert (
