@@ -13,6 +13,7 @@ from spectrace.core.events import EpisodeStarted, Event, Parent
 from spectrace.core.fold import Episode, fold
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.rereviews import REVERIFY, Scope, answers_of, asked_of, scope_of, selected
+from spectrace.core.review_request import review_requests
 from spectrace.core.reviews import Review, agrees, differs, rereview
 from spectrace.core.roles import Budget, Desk, Manner
 from spectrace.core.setup import setup_of
@@ -22,7 +23,7 @@ from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
 from spectrace.runs.live import begin, describe, new_episode_id, run_recorded, versions
 from spectrace.runs.recorder import Watcher
-from spectrace.runs.sources import ModelSource
+from spectrace.runs.verifiers import Pool, covers, pool_of, verifier_source
 from spectrace.store.event_store import EventStore
 from spectrace.store.process import operator
 
@@ -59,7 +60,7 @@ class Recheck:
 
 async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     events: Sequence[Event],
-    verifier: ModelClient,
+    verifier: ModelClient | Pool,
     store: EventStore,
     run: str,
     *,
@@ -69,17 +70,21 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
 ) -> tuple[list[Recheck], Outcome]:
     """Judge an episode's reviews again and record them as a child episode of `run`.
 
-    `prompts` replaces the recorded ones. An episode without anything to review gives an empty list and no child.
+    `prompts` replaces the recorded ones. An episode without anything to review gives an empty list and no child; what
+    the verifier, people's labels, says nothing of is left out.
     """
-    episode = fold(events)
-    reviews = selected(episode, only_rejected=only_rejected)
+    episode, pool = fold(events), pool_of(verifier)
+    every = selected(episode, only_rejected=only_rejected)
+    requests = review_requests(episode.id, setup_of(episode.started), every)
+    reviews = [one for one, request in zip(every, requests, strict=True) if covers(pool, request)]
     if not reviews:
         return [], Outcome("completed", "nothing_to_review")
-    (facts,) = await describe({"strong": verifier}, None)
+    (facts,) = await describe({"strong": pool.client(episode.id)}, None)
     scope = Scope(only_rejected, segments=tuple(one.segment for one in reviews))
     first = child_started(episode, facts, run, scope, prompts)
     recorder, writer = await begin(store, new_episode_id(), first, watch)
-    driver = Driver(ModelSource({"strong": verifier}), recorder, "live")
+    source = verifier_source(pool, episode.id, review_requests(episode.id, setup_of(first), reviews))
+    driver = Driver(source, recorder, "live")
     outcome = await run_recorded(driver, asks_again(first, reviews), recorder, writer)
     return rechecks_of(run, list(store.read(recorder.episode, prompts=False)), events), outcome
 

@@ -7,7 +7,7 @@ Counterpart of `sources.ModelSource`, which a pass over one episode asks.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from spectrace.core.commands import Generate
 from spectrace.core.review_request import ReviewRequest
@@ -18,6 +18,7 @@ from spectrace.models.judge import Judge
 from spectrace.runs.sources import Generated, ModelSource
 
 
+@runtime_checkable
 class Pool(Protocol):
     """The verifier of a run, shared by its episodes."""
 
@@ -113,6 +114,11 @@ class VerifierSource(ModelSource):
                 f"found {command.position!r}."
             )
         return Generated(await self._judge.judge(replace(asked, prompt=command.request.messages)), "live")
+
+
+def pool_of(verifier: ModelClient | Pool) -> Pool:
+    """Return the verifier as a pool; a client that is none answers for every episode."""
+    return verifier if isinstance(verifier, Pool) else Single(verifier)
 
 
 def verifier_source(pool: Pool, episode: str, requests: Sequence[ReviewRequest]) -> ModelSource:

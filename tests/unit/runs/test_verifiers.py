@@ -15,14 +15,27 @@ from spectrace.core.types import Completion, Message, ModelFacts, ModelRequest, 
 from spectrace.errors import UsageError
 from spectrace.models.judge import ACCEPT, rejection
 from spectrace.models.scripted import ScriptedModel
-from spectrace.runs.verifiers import Coverage, JudgePool, Single, VerifierSource, coverage, covers, verifier_source
-from tests.episodes import recorded_events
+from spectrace.runs.replay import replay_episode
+from spectrace.runs.reverify import reverify_episode
+from spectrace.runs.verifiers import (
+    Coverage,
+    JudgePool,
+    Single,
+    VerifierSource,
+    coverage,
+    covers,
+    pool_of,
+    verifier_source,
+)
+from spectrace.store.memory import MemoryEventStore
+from tests.episodes import record_shop, recorded_events
 
 
 @dataclass
 class Cautious:
     """Rejects what has a held step, and knows nothing of the third segment."""
 
+    most: int = 2
     asked: list = field(default_factory=list)
     closed: bool = False
 
@@ -30,7 +43,7 @@ class Cautious:
         return ModelFacts("", "function", "cautious")
 
     def covers(self, request):
-        return request.segment < 3
+        return request.segment <= self.most
 
     def unused(self):
         return ("It could say more.",)
@@ -86,6 +99,36 @@ def test_a_single_model_answers_for_every_episode(requests):
     assert (pool.client("e1"), pool.client("e2")) == (model, model)
     assert asyncio.run(source.generate("", 5, question("s1"))).completion.message.content == ACCEPT
     assert asyncio.run(pool.facts()).provider == "scripted"
+
+
+def test_a_client_is_a_pool_of_one_and_a_pool_stays_itself():
+    model, pool = ScriptedModel(), JudgePool(Cautious())
+
+    assert pool_of(model).client("e1") is model
+    assert pool_of(pool) is pool
+
+
+def test_a_pass_asks_a_judge_about_what_it_covers_and_its_child_replays_without_it():
+    store = MemoryEventStore()
+    parent = asyncio.run(record_shop(store)).episode
+    events, judge = list(store.read(parent)), Cautious()
+    rows, outcome = asyncio.run(reverify_episode(events, JudgePool(judge), store, "again"))
+    child = list(store.read(rows[0].child))
+    asked = len(judge.asked)
+
+    assert [(row.segment, row.new.decision) for row in rows] == [(1, "reject"), (2, "reject")]
+    assert (outcome.status, child[0].body.models[0].provider) == ("completed", "function")
+    assert asyncio.run(replay_episode(child, parent=events)).result == "same"
+    assert len(judge.asked) == asked
+
+
+def test_an_episode_of_which_nothing_is_covered_has_no_child():
+    store = MemoryEventStore()
+    parent = asyncio.run(record_shop(store)).episode
+    judge = Cautious(most=0)
+
+    assert asyncio.run(reverify_episode(list(store.read(parent)), JudgePool(judge), store, "again"))[0] == []
+    assert store.resolve("") == parent
 
 
 def test_a_pool_closes_what_it_holds():
