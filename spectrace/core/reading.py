@@ -29,9 +29,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, best_match
+from jsonschema.exceptions import best_match
 from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from spectrace.core.foreign_json import Unreadable, members, refuse_long_numbers, text_at
 from spectrace.core.setup import Setup
@@ -188,7 +187,7 @@ def arguments_objection(schema: str, arguments: str) -> str | None:
         worst = best_match(validator.iter_errors(value))
     except (ValueError, RecursionError) as error:
         return f"the arguments are not a JSON object: {error}"
-    except (SchemaError, Unresolvable) as error:
+    except Exception as error:  # noqa: BLE001 - `jsonschema` meets somebody else's schema: TypeError, re.error, what not
         return f"the tool's own schema cannot be used: {type(error).__name__}"
     if worst is None:
         return None

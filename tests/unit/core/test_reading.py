@@ -180,3 +180,19 @@ def test_arguments_are_checked_without_ever_fetching_a_schema():
     assert arguments_objection(SCHEMA, '{"id": 3}') == "argument id: 3 is not of type 'string'"
     assert "not a JSON object" in (arguments_objection(SCHEMA, '["id"]') or "")
     assert "schema cannot be used" in (arguments_objection(remote, '{"id": "A"}') or "")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "[]",
+        "7",
+        '{"type": "objekt"}',
+        '{"required": 3}',
+        '{"properties": {"id": 3}}',
+        '{"properties": {"id": {"pattern": "("}}}',
+        '{"minProperties": "x"}',
+    ],
+)
+def test_a_schema_that_is_none_is_an_objection_and_never_an_error_of_ours(schema):
+    assert "the tool's own schema cannot be used" in (arguments_objection(schema, '{"id": "A"}') or "")
