@@ -14,21 +14,39 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spectrace.models.scripted import ScriptedModel
+    from spectrace.testing.conformance import Finding, Report, check_environment, inspect_environment
     from spectrace.testing.playbook import Playbook, play
     from spectrace.testing.replies import accept, call, finish, reject, reply
 
 _HOMES = {
+    "Finding": "spectrace.testing.conformance",
     "Playbook": "spectrace.testing.playbook",
+    "Report": "spectrace.testing.conformance",
     "ScriptedModel": "spectrace.models.scripted",
     "accept": "spectrace.testing.replies",
     "call": "spectrace.testing.replies",
+    "check_environment": "spectrace.testing.conformance",
     "finish": "spectrace.testing.replies",
+    "inspect_environment": "spectrace.testing.conformance",
     "play": "spectrace.testing.playbook",
     "reject": "spectrace.testing.replies",
     "reply": "spectrace.testing.replies",
 }
 
-__all__ = ["Playbook", "ScriptedModel", "accept", "call", "finish", "play", "reject", "reply"]
+__all__ = [
+    "Finding",
+    "Playbook",
+    "Report",
+    "ScriptedModel",
+    "accept",
+    "call",
+    "check_environment",
+    "finish",
+    "inspect_environment",
+    "play",
+    "reject",
+    "reply",
+]
 
 
 def __getattr__(name: str) -> object:
