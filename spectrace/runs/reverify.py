@@ -18,7 +18,7 @@ from spectrace.core.reviews import Review, agrees, differs, rereview
 from spectrace.core.roles import Budget, Desk, Manner
 from spectrace.core.setup import setup_of
 from spectrace.core.types import ModelFacts, Outcome, Verdict
-from spectrace.errors import UsageError
+from spectrace.errors import StoreError, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
 from spectrace.runs.live import begin, describe, new_episode_id, run_recorded, versions
@@ -79,11 +79,12 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     reviews = [one for one, request in zip(every, requests, strict=True) if covers(pool, request)]
     if not reviews:
         return [], Outcome("completed", "nothing_to_review")
-    (facts,) = await describe({"strong": pool.client(episode.id)}, None)
+    client = pool.client(episode.id)
+    (facts,) = await describe({"strong": client}, None)
     scope = Scope(only_rejected, segments=tuple(one.segment for one in reviews))
     first = child_started(episode, facts, run, scope, prompts)
     recorder, writer = await begin(store, new_episode_id(), first, watch)
-    source = verifier_source(pool, episode.id, review_requests(episode.id, setup_of(first), reviews))
+    source = verifier_source(pool, episode.id, review_requests(episode.id, setup_of(first), reviews), client)
     driver = Driver(source, recorder, "live")
     outcome = await run_recorded(driver, asks_again(first, reviews), recorder, writer)
     return rechecks_of(run, list(store.read(recorder.episode, prompts=False)), events), outcome
@@ -186,7 +187,7 @@ def _layout(parent: EpisodeStarted) -> dict[str, str]:
 def parent_at(store: EventStore, episode: str, head: str | None) -> list[Event]:
     """Return an episode's events as they were when its chain ended with `head`, without prompts.
 
-    Raises UsageError where its chain never did: another episode of that name, or a log that was cut.
+    Raises StoreError where its chain never did: another episode of that name, or a log that was cut.
     """
     row = store.row(episode)
     if head is None or row.head.hex() == head:
@@ -196,7 +197,7 @@ def parent_at(store: EventStore, episode: str, head: str | None) -> list[Event]:
         for seq, *_, link in links:
             if link == wanted:
                 return list(store.read(episode, 0, seq + 1, prompts=False))
-    raise UsageError(
+    raise StoreError(
         f"episode {episode} is not the one that the run selected: no event of its {row.events} has the link "
         f"{head[:12]}.... `spectrace verify {episode}` says whether it is whole; another --name judges it as it is."
     )

@@ -121,11 +121,17 @@ def pool_of(verifier: ModelClient | Pool) -> Pool:
     return verifier if isinstance(verifier, Pool) else Single(verifier)
 
 
-def verifier_source(pool: Pool, episode: str, requests: Sequence[ReviewRequest]) -> ModelSource:
-    """Return who answers a pass over one episode."""
+def verifier_source(
+    pool: Pool, episode: str, requests: Sequence[ReviewRequest], client: ModelClient | None = None
+) -> ModelSource:
+    """Return who answers a pass over one episode.
+
+    `client` is the one that the pass was described by: asked again, the pool might give another, because a replica went
+    down in between.
+    """
     if isinstance(pool, JudgePool):
         return VerifierSource(pool.judge, requests)
-    return ModelSource({"strong": pool.client(episode)})
+    return ModelSource({"strong": client or pool.client(episode)})
 
 
 def covers(pool: Pool, request: ReviewRequest) -> bool:
