@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spectrace.core.speculative_actions import SpeculativeActions
     from spectrace.environments.functions import FunctionEnvironment as Environment
     from spectrace.environments.functions import Task, tool
-    from spectrace.library import replay, reverify, run
+    from spectrace.library import fork, replay, resume, reverify, run
     from spectrace.models.scripted import ScriptedModel
     from spectrace.store.sql import open_store
 
@@ -30,8 +30,10 @@ _HOMES = {
     "StrongOnly": ("spectrace.core.baselines", "StrongOnly"),
     "Task": ("spectrace.environments.functions", "Task"),
     "WeakOnly": ("spectrace.core.baselines", "WeakOnly"),
+    "fork": ("spectrace.library", "fork"),
     "open_store": ("spectrace.store.sql", "open_store"),
     "replay": ("spectrace.library", "replay"),
+    "resume": ("spectrace.library", "resume"),
     "reverify": ("spectrace.library", "reverify"),
     "run": ("spectrace.library", "run"),
     "tool": ("spectrace.environments.functions", "tool"),
@@ -47,8 +49,10 @@ __all__ = [
     "StrongOnly",
     "Task",
     "WeakOnly",
+    "fork",
     "open_store",
     "replay",
+    "resume",
     "reverify",
     "run",
     "tool",

@@ -13,6 +13,7 @@
       EnvironmentFailed            an environment could not answer                       exit 1
       ReplayDiverged               a replayed question, answer or fact differs           exit 1
       Untestable                   the question cannot be answered here                  exit 125
+      Unsettled                    nobody has said yet what became of a write            exit 3
 
 A message says what was expected, what was found, where, and what to do. Only `spectrace.cli` turns a class
 into an exit code.
@@ -83,6 +84,8 @@ class ModelFailed(SpectraceError):
         """Keep what arrived before the failure: partial text and the attempts made (`types.Attempt`)."""
         super().__init__(message)
         self.kind = kind
+        self.source: str | None = None
+        """Where the answer would have come from: `record` for a failure that is told again; None for one of now."""
         self.partial_text = partial_text
         self.latency_us = latency_us
         self.attempts = attempts
@@ -95,6 +98,8 @@ class EnvironmentFailed(SpectraceError):
         """Name the kind; a write that failed this way is indeterminate."""
         super().__init__(message)
         self.kind = kind
+        self.source: str | None = None
+        """As of ModelFailed."""
 
 
 class ReplayDiverged(SpectraceError):
@@ -112,3 +117,7 @@ class ReplayDiverged(SpectraceError):
 
 class Untestable(SpectraceError):
     """The question cannot be answered here; the text says why and what would be needed."""
+
+
+class Unsettled(SpectraceError):
+    """A write was asked and has no outcome; nothing goes past it until a person has said what became of it."""

@@ -1,23 +1,34 @@
-"""The library's verbs: run, replay, reverify. What the command line does, for a program of your own.
+"""The library's verbs: run, replay, fork, resume, reverify. What the command line does, for a program of your own.
 
-All three are coroutines: `asyncio.run(spectrace.run(...))`. Models and environments are values (ScriptedModel,
+All are coroutines: `asyncio.run(spectrace.run(...))`. Models and environments are values (ScriptedModel,
 Environment.from_functions) or the texts that the command line takes (`sglang:NAME@URL`, `shop`).
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from spectrace import config
+from spectrace.audit.children import require_untouched
+from spectrace.audit.integrity import CONSISTENT
+from spectrace.audit.recovery import recover
+from spectrace.audit.settling import person
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
-from spectrace.errors import UsageError
+from spectrace.errors import StoreError, UsageError
 from spectrace.models.client import ModelClient
+from spectrace.runs.fork import Edit, fork_episode, fork_point
+from spectrace.runs.interrupted import left_by
 from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
+from spectrace.runs.preflight import readable
+from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.replay import ReplayResult, replay_episode
+from spectrace.runs.resume import resume_episode
 from spectrace.runs.reverify import Recheck, reverify_episode
 from spectrace.runs.sources import Limits
 from spectrace.store.event_store import EventStore
+from spectrace.store.listing import Listable
 
 
 async def run(  # noqa: PLR0913 - an episode's parts, by name
@@ -44,16 +55,7 @@ async def run(  # noqa: PLR0913 - an episode's parts, by name
         raise UsageError("run needs a store to record in: store=spectrace.open_store('sqlite:///runs.db').")
     protocol = protocol or SpecAgent()
     environment = config.open_environment(env) if isinstance(env, str) else env
-    given = {"weak": weak, "strong": strong, "user": user}
-    missing = [role for role in protocol.MODELS if given[role] is None]
-    if missing:
-        raise UsageError(f"{protocol.NAME} needs {' and '.join(missing)}: pass a model as {missing[0]}=.")
-    clients = {
-        role: config.open_model(model) if isinstance(model, str) else model
-        for role, model in given.items()
-        if model is not None
-    }
-    try:
+    async with _opened(protocol, {"weak": weak, "strong": strong, "user": user}) as clients:
         chosen = _task(environment, task) if isinstance(task, str) else task
         return await record(
             chosen,
@@ -66,10 +68,6 @@ async def run(  # noqa: PLR0913 - an episode's parts, by name
             limits=limits,
             prices=config.settings_here().prices if prices is None else prices,
         )
-    finally:
-        for role, client in clients.items():
-            if isinstance(given[role], str):
-                await client.close()
 
 
 def _task(environment: Environment, name: str) -> Task:
@@ -97,6 +95,118 @@ async def replay(
     parent_events = list(store.read(parent.episode)) if parent is not None else None
     environment = config.open_environment(env) if isinstance(env, str) else env
     return await replay_episode(events, prompts=prompts, options=options, environment=environment, parent=parent_events)
+
+
+async def fork(  # noqa: PLR0913 - an episode's parts, by name
+    episode: str,
+    seq: int,
+    env: Environment | str,
+    weak: ModelClient | str | None = None,
+    strong: ModelClient | str | None = None,
+    store: EventStore | None = None,
+    *,
+    user: ModelClient | str | None = None,
+    protocol: EpisodeProtocol | None = None,
+    prompts: Prompts | None = None,
+    verdict: str | None = None,
+    by: str | None = None,
+    limits: Limits | None = None,
+    prices: Prices | None = None,
+) -> Recorded:
+    """Record a child of an episode: its record up to event `seq`, executed again on a fresh environment; then live.
+
+    `protocol` and `prompts` take the place of the recorded ones. `verdict` is the JSON of one that takes the place of
+    the recorded verdict at `seq`; what it lets run is done on the authority of `by`, who must be named. Raises
+    Untestable where the environment cannot be brought back, UsageError for what cannot be forked or is no verdict.
+    """
+    if verdict is not None and by is None:
+        raise UsageError("an edited verdict needs by=NAME: what then runs is done on that person's authority.")
+    who = None if by is None else person(by)
+    edit = Edit(verdict, who) if verdict is not None and who is not None else None
+    if store is None:
+        raise UsageError("fork needs the store that holds the episode: store=spectrace.open_store(...).")
+    events = list(store.read(store.resolve(episode)))
+    chosen = protocol or recorded_protocol(readable(fork_point(events, seq, edit)))
+    async with _opened(chosen, {"weak": weak, "strong": strong, "user": user}) as clients:
+        return await fork_episode(
+            events,
+            seq,
+            config.open_environment(env) if isinstance(env, str) else env,
+            clients,
+            store,
+            protocol=chosen,
+            prompts=prompts,
+            edit=edit,
+            operator=by,
+            limits=limits,
+            prices=config.settings_here().prices if prices is None else prices,
+        )
+
+
+async def resume(  # noqa: PLR0913 - an episode's parts, by name
+    episode: str,
+    env: Environment | str,
+    weak: ModelClient | str | None = None,
+    strong: ModelClient | str | None = None,
+    store: Listable | None = None,
+    *,
+    user: ModelClient | str | None = None,
+    by: str | None = None,
+    moved: bool = False,
+    limits: Limits | None = None,
+    prices: Prices | None = None,
+) -> Recorded:
+    """Go on with an interrupted episode where it stopped, in a child episode; nothing that was done is done again.
+
+    The environment must be one whose state outlives its process (`Environment.from_functions(..., attach=...)`).
+    `moved` goes on though that state is not the recorded one; `by` is who answers for it. Raises Unsettled while nobody
+    has said what became of a write that has no outcome (`spectrace audit settle`), Untestable where the environment
+    cannot be attached to or its state moved, UsageError for an episode that was not interrupted or that a child has
+    gone on with, Conflict while somebody writes it.
+    """
+    if by is not None:
+        person(by)  # refuses a name that could be taken for another
+    if store is None:
+        raise UsageError("resume needs the store that holds the episode: store=spectrace.open_store(...).")
+    name = store.resolve(episode)
+    found = recover(store, name)
+    if found.result != CONSISTENT:
+        raise StoreError(f"{name} is {found.result}, so nothing goes on from it: {found.detail}.")
+    left = left_by(list(store.read(name)))
+    require_untouched(store, name)
+    async with _opened(recorded_protocol(left.started), {"weak": weak, "strong": strong, "user": user}) as clients:
+        return await resume_episode(
+            left,
+            config.open_environment(env) if isinstance(env, str) else env,
+            clients,
+            store,
+            by=by,
+            moved=moved,
+            limits=limits,
+            prices=config.settings_here().prices if prices is None else prices,
+            admit=lambda: require_untouched(store, name),
+        )
+
+
+@asynccontextmanager
+async def _opened(
+    protocol: EpisodeProtocol, given: Mapping[str, ModelClient | str | None]
+) -> AsyncIterator[dict[str, ModelClient]]:
+    """Open the models that are given as text, and close those again; refuse where the protocol asks one more."""
+    missing = [role for role in protocol.MODELS if given[role] is None]
+    if missing:
+        raise UsageError(f"{protocol.NAME} needs {' and '.join(missing)}: pass a model as {missing[0]}=.")
+    clients = {
+        role: config.open_model(model) if isinstance(model, str) else model
+        for role, model in given.items()
+        if model is not None
+    }
+    try:
+        yield clients
+    finally:
+        for role, client in clients.items():
+            if isinstance(given[role], str):
+                await client.close()
 
 
 async def reverify(

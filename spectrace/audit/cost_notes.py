@@ -38,11 +38,14 @@ def notes(groups: Sequence[CostGroup], costing: Costing) -> list[str]:
             "`spectrace cost EP` says what one cost."
         )
     parents = [one.started.parent for group in groups for one in group.spendings]
-    forks = sum(parent is not None and parent.kind == "fork" for parent in parents)
-    if forks:
+    for kind, noun in (("fork", "fork"), ("resume", "resumed episode")):
+        children = sum(parent is not None and parent.kind == kind for parent in parents)
+        if not children:
+            continue
+        late = "" if kind == "fork" else " Wall times are those of going on alone."
         found.append(
-            f"{counted(forks, 'fork')}: the calls taken over from a parent's record are counted as if they had been "
-            "made here; nobody paid them twice, and `spectrace ls` says what was paid."
+            f"{counted(children, noun)}: the calls taken over from a parent's record are counted as if they had been "
+            f"made here; nobody paid them twice, and `spectrace ls` says what was paid.{late}"
         )
     return found
 

@@ -103,8 +103,9 @@ def summary(event: Event, sent: int | None = None) -> str:
             return f"{role}: {kind}: {error}"
         case ActRequested(position=position, action=action):
             return f"{position}: {action_text(action)}"
-        case ActCompleted(observation=observation):
-            return f"{'ERROR ' if observation.error else ''}{observation.content}"
+        case ActCompleted(observation=observation, source=source, authority=authority):
+            told = {"record": "(taken over) ", "edited": f"(by the word of {authority.removeprefix('person:')}) "}
+            return f"{told.get(source, '')}{'ERROR ' if observation.error else ''}{observation.content}"
         case ActFailed(kind=kind, error=error) | ResetFailed(kind=kind, error=error):
             return f"{kind}: {error}"
         case EvaluateFailed(kind=kind, error=error):

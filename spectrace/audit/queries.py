@@ -32,7 +32,7 @@ from spectrace.audit.lines import line, plain, tool_name
 from spectrace.audit.reading import Unread, explained, read_events, require_start, unread
 from spectrace.audit.rules import Tally, Violation, violations
 from spectrace.audit.why import segment_starts, why_items
-from spectrace.core.deeds import Deed, changes_state, deeds
+from spectrace.core.deeds import Deed, changes_state, own_deeds
 from spectrace.core.events import Event, GenerateRequested, Unknown
 from spectrace.core.fold import Episode, fold
 from spectrace.core.types import Message
@@ -271,7 +271,8 @@ class Reader:
         """Yield the ledger: what changed or may have changed something, what was drafted to and never ran.
 
         `filters.tool` chooses the actions of that tool, `between` those asked, or else drafted, in that time. Plain
-        reads are left out unless asked for. `lost` is told what cannot be read of the episodes that are read, and the
+        reads are left out unless asked for, and so is what a resumed episode took over from its parent, where it is
+        told. `lost` is told what cannot be read of the episodes that are read, and the
         ledger goes on; without it that is a StoreError.
         """
         filters = filters or Filters()
@@ -297,7 +298,7 @@ class Reader:
 
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
         try:
-            return deeds(self._told(episode, lost))
+            return own_deeds(self._told(episode, lost))
         except StoreError as error:
             _no_account(episode, lost, error)
             return []

@@ -19,6 +19,7 @@ file keeps no times of its own inside a turn, so there 2 shows only what the fil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spectrace.core.deeds import FROM_THE_RECORD
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -64,10 +65,12 @@ class _Sent:
     ran: int | None = None
     """The event that says so; None where nobody knows."""
     changed: bool = False
+    taken_over: bool = False
+    """Whether it was done in the episode that this one goes on from: it is judged there."""
 
     @property
     def writes(self) -> bool:
-        return self.effect != Effect.READ or self.changed
+        return not self.taken_over and (self.effect != Effect.READ or self.changed)
 
 
 @dataclass(slots=True)
@@ -185,8 +188,8 @@ def _asked(log: _Log, seq: int, body: ActRequested) -> None:
 def _answered(log: _Log, seq: int, body: ActCompleted | ActFailed | EffectObserved) -> None:
     one = log.sent[body.request]
     match body:
-        case ActCompleted(fingerprint_before=before, fingerprint_after=after):
-            one.ran = seq
+        case ActCompleted(fingerprint_before=before, fingerprint_after=after, source=source):
+            one.ran, one.taken_over = seq, source in FROM_THE_RECORD
             one.changed = one.changed or (before is not None and after is not None and before != after)
         case EffectObserved():
             one.changed = True

@@ -12,15 +12,15 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
-from spectrace.cli.run_choices import lacking, named_models, require_scoring, unasked
+from spectrace.cli.run_choices import lacking, named_models, require_scoring, require_user, unasked
 from spectrace.cli.select import event_of
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, protocol, settings_here
-from spectrace.core.events import EpisodeStarted, Event
+from spectrace.core.events import Event
 from spectrace.errors import UsageError
-from spectrace.models.client import ModelClient
 from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.live import EpisodeProtocol, Recorded
+from spectrace.runs.preflight import readable
 from spectrace.runs.protocols import protocol_of, recorded_protocol
 from spectrace.store.sql import open_store
 
@@ -101,7 +101,7 @@ def command(
         models = Models(settings, weights_progress(progress))
         clients = {role: models.open(model) for role, model in named.items()}
         require_scoring([chosen], clients, named, settings)
-        _require_all(told, clients)
+        require_user(readable(told), clients)
         store, watch = open_store(url), EpisodeWatch(progress, total=1)
 
         async def go() -> Recorded:
@@ -153,8 +153,7 @@ def _edit(answer: Path | None, by: str | None) -> Edit | None:
 
 def _protocol(told: Sequence[Event], options: Sequence[str]) -> EpisodeProtocol:
     """Return the recorded protocol, with the options that were given in place of the recorded ones."""
-    started = told[0].body
-    assert isinstance(started, EpisodeStarted)  # noqa: S101 - `fork_point` has looked
+    started = readable(told)
     recorded = recorded_protocol(started)
     if not options:
         return recorded
@@ -162,14 +161,6 @@ def _protocol(told: Sequence[Event], options: Sequence[str]) -> EpisodeProtocol:
     changed: Mapping[str, object] = {text.partition("=")[0]: None for text in options}
     values = {**json.loads(started.options), **{name: getattr(given, name) for name in changed}}
     return protocol_of(started.protocol, values)
-
-
-def _require_all(told: Sequence[Event], clients: Mapping[str, ModelClient]) -> None:
-    """Raise UsageError where the episode asked a model, for example a user, that nobody plays now."""
-    models = getattr(told[0].body, "models", ())
-    for facts in models:
-        if facts.role == "user" and facts.role not in clients:
-            raise UsageError("the episode has a simulated user: name the model that plays it with --user MODEL.")
 
 
 def show(found: Mapping[str, object]) -> None:

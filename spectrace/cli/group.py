@@ -19,7 +19,7 @@ import click
 
 from spectrace import __version__
 from spectrace.cli import console
-from spectrace.errors import Conflict, SpectraceError, StoreError, Untestable, UsageError
+from spectrace.errors import Conflict, SpectraceError, StoreError, Unsettled, Untestable, UsageError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -32,8 +32,10 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "cost": "cost",
         "replay": "replay",
         "fork": "fork",
+        "resume": "resume",
         "recover": "recover",
         "reverify": "reverify",
+        "worker": "worker",
         "runs": "runs",
         "compare": "compare",
         "audit": "audit",
@@ -54,7 +56,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 
 _OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF})
 """What a write to a full disk, or to a stream that takes none, fails with; it names no file."""
-_USAGE, _FAILED, _UNTESTABLE, _INTERRUPTED, _BROKEN_PIPE = 2, 1, 125, 130, 141
+_USAGE, _FAILED, _UNKNOWN, _UNTESTABLE, _INTERRUPTED, _BROKEN_PIPE = 2, 1, 3, 125, 130, 141
 
 
 class Commands(click.Group):
@@ -175,6 +177,8 @@ def exit_code(error: SpectraceError) -> int:
     match error:
         case Untestable():
             return _UNTESTABLE
+        case Unsettled():
+            return _UNKNOWN
         case Conflict():
             return _FAILED
         case UsageError() | StoreError():

@@ -82,10 +82,12 @@ def show(found: Sequence[Recovered]) -> None:
             console.line(
                 (f"{one.episode}:{word.request}", "name"), " settled as ", status_span(word.outcome), said, hang=2
             )
-    if any(one.indeterminate for one in found):
+    open_ = [f"{one.episode}:{action.seq}" for one in found for action in one.indeterminate]
+    if open_:
         console.say(
             "Nothing runs an indeterminate write again: look there whether it happened, and say so with "
-            "`spectrace audit settle`.",
+            f"`spectrace audit settle {open_[0] if len(open_) == 1 else 'EP:SEQ'} --outcome ok|error|never "
+            "--evidence TEXT --by NAME`; then `spectrace resume` goes on.",
             style="warning",
         )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from spectrace.audit.visible import one_line, shortened
 from spectrace.config import protocol
 from spectrace.core import options as core_options
+from spectrace.core.events import EpisodeStarted
 from spectrace.core.options import types_of
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
@@ -85,6 +86,12 @@ def require_scoring(
         f"-o verdict=scored reads probabilities, and the strong model {what} gives none: "
         "name one behind SGLang, --strong sglang:NAME@URL, or leave the option out."
     )
+
+
+def require_user(started: EpisodeStarted, clients: Mapping[str, ModelClient]) -> None:
+    """Raise UsageError where the recorded episode asked a user whom nobody plays now."""
+    if "user" not in clients and any(facts.role == "user" for facts in started.models):
+        raise UsageError("the episode has a simulated user: name the model that plays it with --user MODEL.")
 
 
 def _has(name: str, text: str) -> bool:

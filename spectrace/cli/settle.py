@@ -1,5 +1,7 @@
 """`spectrace audit settle`: what a person found out about a write that was asked and has no outcome."""
 
+from collections.abc import Sequence
+
 import click
 
 from spectrace.audit.queries import Reader
@@ -8,7 +10,9 @@ from spectrace.cli import console, document
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.select import event_of
 from spectrace.config import database_url
-from spectrace.errors import UsageError
+from spectrace.core.events import Event
+from spectrace.errors import SpectraceError, UsageError
+from spectrace.runs.interrupted import left_by
 from spectrace.store.sql import open_store
 
 
@@ -36,12 +40,23 @@ def command(event: str, outcome: str, evidence: str, by: str, db: str | None, *,
     store = open_store(url)
     try:
         found = settle(store, episode, seq, outcome, evidence=evidence, by=by)
+        resumable = _is_resumable(list(store.read(episode)))
     finally:
         store.close()
     if as_json:
         document.write("audit-settle", [item(found)])
     else:
         show(found)
+    if resumable and not as_json:
+        console.say(f"`spectrace resume {found.episode} --env ENV` goes on from there.")
+
+
+def _is_resumable(events: Sequence[Event]) -> bool:
+    try:
+        left_by(events)
+    except SpectraceError:  # another write is open, or nobody here can go on with it: `resume` says which
+        return False
+    return True
 
 
 def show(found: Settled) -> None:

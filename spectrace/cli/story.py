@@ -45,6 +45,8 @@ def _opening(episode: Episode) -> None:
     block(shortened(_request(episode), _LONG), indent=2)
     if started.parent is not None and started.parent.kind == "fork":
         line("It left the record of ", (f"{started.parent.episode}:{started.parent.seq}", "name"), " after that event.")
+    if started.parent is not None and started.parent.kind == "resume":
+        line("It goes on from ", (f"{started.parent.episode}:{started.parent.seq}", "name"), ", interrupted there.")
     if started.parent is not None and started.parent.kind == "reverify":
         parent = started.parent.episode
         line(

@@ -3,6 +3,9 @@
 The audit's ledger. A drafted action that never reached the environment has the outcome `never`; one that was asked and
 not answered is `indeterminate`. Reads are left out unless asked for. A guess is a deed once it was started: nobody
 proposed it. Where the strong model then takes the same step, that step is the deed, done on `speculative` authority.
+
+A resumed episode takes over what its parent drafted and did. Those deeds are the parent's, and the evidence lies there:
+here they are marked `taken_over`, and a ledger over many episodes leaves them out (`own_deeds`).
 """
 
 from collections.abc import Iterable
@@ -28,6 +31,11 @@ from spectrace.core.events import (
 )
 from spectrace.core.types import Action, Call, Effect, Finish, Reply
 from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
+
+RESUME = "resume"
+"""The kind of parent that an episode goes on from."""
+FROM_THE_RECORD = frozenset({"record", "edited"})
+"""Sources of an answer that was not given for this episode: recorded in another, or a person's word on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,8 @@ class Deed:
     result_digest: str | None
     started_by: str
     erased: bool = False
+    taken_over: bool = False
+    """Whether a resumed episode has it from its parent's record: drafted there and, if it ran, done there."""
 
 
 def deeds(events: Iterable[Event]) -> list[Deed]:
@@ -75,12 +85,18 @@ def deeds(events: Iterable[Event]) -> list[Deed]:
     return list(ledger.deeds.values())
 
 
+def own_deeds(events: Iterable[Event]) -> list[Deed]:
+    """Return an episode's deeds without those that it took over: over a chain of resumed episodes, each deed once."""
+    return [deed for deed in deeds(events) if not deed.taken_over]
+
+
 @dataclass(slots=True)
 class _Ledger:
     """The deeds so far, by position, and what later events are compared with."""
 
     deeds: dict[str, Deed] = field(default_factory=dict)
     started_by: str = "?"
+    resumed: bool = False
     effect_by: dict[str, str] = field(default_factory=dict)
     segments: dict[str, list[str]] = field(default_factory=dict)
     """Segment's prefix (`s3`) -> positions of its deeds."""
@@ -94,6 +110,8 @@ class _Ledger:
     """step.speculated -> position of a guess that was started."""
     taken: dict[str, str] = field(default_factory=dict)
     """Position of a guess -> that of the step whose own it turned out to be."""
+    told: dict[int, bool] = field(default_factory=dict)
+    """Model call -> whether its answer is from the record that a resumed episode goes on from; the last one last."""
 
     def put(self, deed: Deed) -> None:
         """Add a deed, or what became of it."""
@@ -130,23 +148,29 @@ def _segment_of(position: str) -> str:
 
 def _apply(ledger: _Ledger, event: Event) -> None:
     match event.body:
-        case EpisodeStarted(started_by=by, tools=tools):
+        case EpisodeStarted(started_by=by, tools=tools, parent=parent):
             ledger.started_by = f"{by.user}@{by.host}"
+            ledger.resumed = parent is not None and parent.kind == RESUME
             ledger.effect_by = {tool.name: tool.effect_by for tool in tools}
-        case GenerateCompleted(request=request, model=model):
+        case GenerateCompleted(request=request, model=model, source=source):
             ledger.models[request] = model
-        case StepDrafted(position=position, action=action, effect=effect):
-            ledger.put(_new(ledger, event, position, action, effect))
-        case StepSpeculated(position=position, action=action, effect=effect, launched=True):
+            ledger.told[request] = ledger.resumed and source in FROM_THE_RECORD
+        case StepDrafted(position=position, action=action, effect=effect, request=request):
+            drafted = _new(ledger, event, position, action, effect)
+            ledger.put(replace(drafted, taken_over=ledger.told.get(request, False)))
+        case StepSpeculated(position=position, action=action, effect=effect, request=request, launched=True):
             ledger.guesses[event.seq] = position
-            ledger.put(_new(ledger, event, position, action, effect))
+            guessed = _new(ledger, event, position, action, effect)
+            ledger.put(replace(guessed, taken_over=ledger.told.get(request, False)))
         case SpeculationMatched(position=position, guess=guess):
             ledger.take(guess, position)
         case ActionHeld(position=position):
             ledger.put(replace(ledger.deeds[position], held_seq=event.seq))
         case RepairMade(segment=segment, actions=actions):
+            told = next(reversed(ledger.told.values()), False)  # a repair follows the answer that it was read from
             for number, action in enumerate(actions, 1):
-                ledger.put(_new(ledger, event, f"s{segment}.r{number}", action, ""))
+                made = _new(ledger, event, f"s{segment}.r{number}", action, "")
+                ledger.put(replace(made, taken_over=told))
         case VerdictGiven(segment=segment, review=review):
             prefix = f"s{segment}"
             ledger.verdicts[prefix] = (event.seq, review)
@@ -216,6 +240,7 @@ def _requested(ledger: _Ledger, event: Event, body: ActRequested) -> Deed:
         effect_declared=body.effect,
         authority=body.authority,
         requested_at=event.at,
+        taken_over=False,
         outcome="error" if body.effect == Effect.READ else "indeterminate",
     )
 
@@ -224,6 +249,7 @@ def _answered(ledger: _Ledger, event: Event, body: ActCompleted | ActFailed) -> 
     deed = ledger.deeds.get(ledger.taken.get(body.position, body.position))
     if deed is None:
         return
+    deed = replace(deed, taken_over=ledger.resumed and body.source in FROM_THE_RECORD)
     if isinstance(body, ActFailed):
         ledger.put(replace(deed, outcome=body.outcome, completed_at=event.at))
         return

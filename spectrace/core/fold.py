@@ -380,6 +380,8 @@ def _counts(body: Body | object) -> tuple[tuple[str, int], ...]:
             return ("reviews", 1), ("rejections", outcome == "reject"), ("unusable", outcome == "unusable")
         case RepairMade(actions=actions):
             return ("repairs", 1), ("steps", len(actions))
+        case ActCompleted(source="record" | "edited"):  # what a resumed episode took over was done, and counted, there
+            return ()
         case ActCompleted(effect=Effect.READ):
             return (("reads", 1),)
         case ActCompleted(effect=Effect.WRITE):

@@ -2,10 +2,12 @@
 
 An environment never calls a model. `reset`, `act` and `evaluate` may return NeedsModel; the driver asks that model
 as a recorded call and hands the completion to `resume`, which answers for the pending question.
-One instance serves one episode at a time; `config` makes a fresh one for each.
+One instance serves one episode at a time; `config` makes a fresh one for each. An environment whose state outlives its
+process (a real database, a service) may be `Attachable` as well: then an interrupted episode can be gone on with.
 """
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from spectrace.core.types import (
     Action,
@@ -65,4 +67,21 @@ class Environment(Protocol):
 
     async def close(self) -> None:
         """Release what the episode held."""
+        ...
+
+
+@runtime_checkable
+class Attachable(Environment, Protocol):
+    """An environment that can take up a task that another process began. `prepare` touches no state here: `reset` does.
+
+    That it can be attached to says nothing of `restore`: the state is there once, and nothing in it is done again.
+    """
+
+    async def attach(self, task: Task, seed: int | None, done: Sequence[tuple[Action, Observation]]) -> str | None:
+        """Take up the prepared task as it stands, executing nothing; return the state's fingerprint, if it has one.
+
+        `done` are the actions that reached the environment, in order: what it knew of the episode besides its state
+        (ids seen, the final answer) is made again from them. Takes the place of `reset`. Raises EnvironmentFailed where
+        the state is not there.
+        """
         ...

@@ -53,6 +53,7 @@ class _Definition:
     tools: dict[str, Tool]
     instructions: str
     reset: Function | None
+    attach: Function | None
     tasks: dict[str, CoreTask]
     fingerprint: Function | None
     check: Function | None
@@ -81,6 +82,7 @@ class FunctionEnvironment:
         instructions: str,
         reset: Function | None = None,
         *,
+        attach: Function | None = None,
         tasks: Sequence[CoreTask] = (),
         fingerprint: Function | None = None,
         check: Function | None = None,
@@ -94,6 +96,8 @@ class FunctionEnvironment:
         `reset(task, seed)` returns a new state; `fingerprint(state)` returns any value that stands for all of it;
         `check(action, seen, state)` returns an objection or None. Say `restore="reset"` only where resetting and
         doing the same actions again gives the same state: writes are then re-executed by `replay --tools live`.
+        `attach(task, seed)` returns the state of a task that another process began, where it outlives the process (a
+        database, a service): then `resume` can go on with an interrupted episode.
         """
         if restore not in {"reset", "snapshot", "none"}:
             msg = f"environment {name}: expected restore to be reset, snapshot or none, found {restore!r}"
@@ -104,7 +108,8 @@ class FunctionEnvironment:
             name, package, version or _version(package), restore, clock, tuple(data), replies=False, finish=True
         )
         by_id = {task.id: task for task in tasks}
-        return cls(_Definition(name, box, instructions, reset, by_id, fingerprint, check, facts))
+        made = cls if attach is None else LastingEnvironment
+        return made(_Definition(name, box, instructions, reset, attach, by_id, fingerprint, check, facts))
 
     def fresh(self) -> "FunctionEnvironment":
         """Return another instance of the same environment, for another episode."""
@@ -120,7 +125,7 @@ class FunctionEnvironment:
         if isinstance(known, Task) and not isinstance(task, Task):
             task = Task(task.id, task.request, known.grade, task.data)
         self._task, self._stage = task, "prepared"
-        if self._definition.fingerprint is None or _waits_for_reset(self._definition.reset):
+        if self._definition.fingerprint is None or self._lasts or _waits_for_reset(self._definition.reset):
             return self._definition.facts
         self._state = self._now("reset", self._definition.reset, "task")
         self._stage = "made"
@@ -150,19 +155,25 @@ class FunctionEnvironment:
         match action:
             case Call():
                 observation = await self._call(action)
-                self._seen.add(observation.content, echo=action.arguments if observation.error else "")
-                return observation
             case Reply():
-                return Observation("Nobody answers here: end with the final answer.", error=True)
-            case Finish(text=text):
-                self._answer, self._stage = text, "over"
-                return Observation("", done=True)
+                observation = Observation("Nobody answers here: end with the final answer.", error=True)
+            case Finish():
+                observation = Observation("", done=True)
             case _:
                 assert_never(action)
 
     async def resume(self, completion: Completion) -> NoReturn:  # noqa: ARG002 - there is never a question
         """Refuse: functions never ask for a model."""
         raise EnvironmentFailed("unavailable", f"{self._name}: expected no completion, this environment asks for none")
+        self._was_done(action, observation)
+        return observation
+
+    def _was_done(self, action: Action, observation: Observation) -> None:
+        """Keep what the environment knows of an episode besides its state."""
+        if isinstance(action, Call):
+            self._seen.add(observation.content, echo=action.arguments if observation.error else "")
+        if isinstance(action, Finish) and not observation.error:
+            self._answer, self._stage = action.text, "over"
 
     async def evaluate(self) -> Evaluation:
         """Grade the state and the answer with the task's own function."""
@@ -194,6 +205,11 @@ class FunctionEnvironment:
     @property
     def _name(self) -> str:
         return f"environment {self._definition.name}"
+
+    @property
+    def _lasts(self) -> bool:
+        """Whether the state may be there already, so that only `reset` may make it anew."""
+        return self._definition.attach is not None
 
     async def _call(self, call: Call) -> Observation:
         """Run a tool within its time limit; whatever it raises is what the model is told."""
@@ -245,6 +261,20 @@ def _said(error: BaseException) -> str:
     """Return `ErrorType: message`, as a model is told of an error: no traceback, no addresses."""
     try:
         text = str(error)
+class LastingEnvironment(FunctionEnvironment):
+    """Functions on a state that outlives the process: made by `from_functions(..., attach=...)`."""
+
+    async def attach(self, task: CoreTask, seed: int | None, done: Sequence[tuple[Action, Observation]]) -> str | None:
+        """Take up the task as it stands; what was seen and answered is made again from `done`."""
+        if self._task is None or self._task.id != task.id:
+            raise EnvironmentFailed("unavailable", f"{self._name}: expected prepare(task) before attach(task, ...)")
+        self._state = await self._later("attach", self._definition.attach, "task", seed=seed)
+        self._stage, self._answer, self._seen = "running", None, Seen(task.request)
+        for action, observation in done:
+            self._was_done(action, observation)
+        return self.fingerprint()
+
+
     except Exception as inner:  # noqa: BLE001 - somebody else's __str__; say what it did
         text = f"(its text raised {type(inner).__name__})"
     return without_addresses(f"{type(error).__name__}: {text}" if text else type(error).__name__)

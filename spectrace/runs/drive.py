@@ -54,7 +54,8 @@ from spectrace.runs.sources import Source
 T = TypeVar("T")
 
 EDITED = "edited"
-"""The source of an answer that a person gave in a model's place: its model is `person:NAME`."""
+"""The source of an answer that a person gave: in a model's place (its model is `person:NAME`), or in the environment's,
+of an action that got none (its authority is)."""
 
 
 class LogEnds(Exception):
@@ -225,7 +226,7 @@ class Driver:
                     kind=failure.kind,
                     error=str(failure),
                     latency_us=None,
-                    source=self._origin,
+                    source=failure.source or self._origin,
                 ),
             )
             await self._log.settle(durable=durable)
@@ -236,7 +237,7 @@ class Driver:
             lane,
             ActCompleted(
                 effect=effect,
-                authority=command.authority,
+                authority=answer.by or command.authority,
                 outcome="error" if answer.observation.error else "ok",
                 tool=tool,
                 request=request,
@@ -313,7 +314,7 @@ class Driver:
         try:
             return request, await ask(request)
         except EnvironmentFailed as failure:
-            error, source = str(failure), self._origin
+            error, source = str(failure), failure.source or self._origin
             body = failed(request=request, kind=failure.kind, error=error, latency_us=None, source=source)
             what = failed.TYPE.partition(".")[0]
             raise CommandFailed(what, failure.kind, error, self._log.write(lane, body)) from failure
@@ -341,5 +342,5 @@ def _generate_failed(command: Generate, request: int, failure: ModelFailed, orig
         usage=Usage(),
         latency_us=failure.latency_us,
         attempts=tuple(attempt for attempt in failure.attempts if isinstance(attempt, Attempt)),
-        source=origin,
+        source=failure.source or origin,
     )

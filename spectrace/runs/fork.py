@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spectrace.core.compare import differences
-from spectrace.core.digest import task_digest
 from spectrace.core.events import (
+    ActCompleted,
     ActFailed,
     Body,
     EpisodeEnded,
@@ -51,13 +50,11 @@ from spectrace.runs.preflight import readable, require_restorable
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
-from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
+from spectrace.runs.rehearsing import own_task, rehearse, require_same_tools
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EventStore
 
 FORK = "fork"
-_OF_THE_PROMPT = frozenset({"messages", "parameters", "response_schema", "tools_digest"})
-"""What other models and prompts change in a question without its being another one."""
 _VERDICT = re.compile(r"s\d+", re.ASCII)
 """The position of a review that decodes its verdict."""
 _FAILED = (GenerateFailed, ActFailed, ResetFailed, EvaluateFailed)
@@ -88,6 +85,11 @@ def fork_point(events: Sequence[Event], seq: int, edit: Edit | None = None) -> l
             raise Untestable(
                 f"event {event.seq} ({event.type}) is a question that got no answer, and nobody can bring that back: "
                 "fork the episode before it"
+            )
+        if isinstance(event.body, ActCompleted) and event.body.source == EDITED:
+            raise Untestable(
+                f"event {event.seq} ({event.type}) is a person's word on an action that got no answer, and no "
+                "environment gives that again: fork the episode before it"
             )
     return told
 
@@ -126,12 +128,12 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
             parent=Parent(FORK, events[0].episode, told[-1].seq),
         )
         rendered = prompts or Prompts.from_json(parent.prompts)
-        first = _first(environment, _task(environment, parent), protocol, rendered, labels, parent)
+        first = _first(environment, own_task(environment, parent), protocol, rendered, labels, parent)
         models = await describe(clients, parent.seed, prices)
         first = replace(first, models=models)
         purse = Purse.of(protocol)
         require_prices(models, (purse,))
-        await _rehearse(first, protocol, told, edited=edit is not None)
+        _require_verdict(await _beyond(first, protocol, told), edited=edit is not None)
         live = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=(purse,))
         recorder, writer = await begin(store, new_episode_id(), first, watch)
         if watch is not None:
@@ -143,40 +145,24 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
     return Recorded(recorder.episode, first.task.id, first.trial, outcome, recorder.totals, protocol.NAME)
 
 
-class _Rehearsal(Comparison):
-    """The record as a log in which prompts may differ; it keeps what the protocol comes to first behind it."""
-
-    beyond: Body | None = None
-
-    def write(self, lane: str, body: Body) -> int:
-        """Return the recorded event's number."""
-        try:
-            return super().write(lane, body)
-        except RecordEnds:
-            self.beyond = self.beyond or body
-            raise
-
-
-async def _rehearse(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequence[Event], *, edited: bool) -> None:
-    """Run the protocol on the record alone; raise where it leaves it before the fork, or an edit is no verdict."""
-    recording, last = Recording(told), told[-1].seq
-    log = _Rehearsal(recording, skip=_OF_THE_PROMPT)
+async def _beyond(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequence[Event]) -> Body | None:
+    """Return what the protocol comes to first behind the record; raise where it leaves that before the fork."""
+    last = told[-1].seq
     try:
-        await Driver(RecordedSource(recording), log, "record").run(protocol.run(setup_of(first)))
-    except RecordEnds:
-        left = recording.left()
-        if left is not None:
-            raise Untestable(f"the protocol does not come to event {left.seq} ({left.type}) of the record") from None
+        beyond = await rehearse(first, protocol, told)
     except ReplayDiverged as diverged:
         raise Untestable(
             f"with what was given the protocol leaves the record at event {diverged.seq}, and the fork is at {last}: "
             f"fork it before that event. {diverged}"
         ) from None
-    else:
+    if beyond.over:
         raise UsageError(f"the episode is over at event {last}: fork it at an event before.")
-    unread = log.beyond.cause if isinstance(log.beyond, ReplyUnusable) else None
-    if edited and unread is not None:
-        raise UsageError(f"the answer is no verdict on this segment: {unread}.")
+    return beyond.first
+
+
+def _require_verdict(beyond: Body | None, *, edited: bool) -> None:
+    if edited and isinstance(beyond, ReplyUnusable):
+        raise UsageError(f"the answer is no verdict on this segment: {beyond.cause}.")
 
 
 def _edited(events: Sequence[Event], seq: int, edit: Edit) -> list[Event]:
@@ -215,16 +201,6 @@ def _edited(events: Sequence[Event], seq: int, edit: Edit) -> list[Event]:
     return [*events[: answer.seq], replace(answer, body=given)]
 
 
-def _task(environment: Environment, parent: EpisodeStarted) -> Task:
-    """Return the environment's own task of the recorded name, which must be the one that was recorded."""
-    for task in environment.tasks():
-        if task.id == parent.task.id:
-            if task_digest(task) != parent.task_digest:
-                raise Untestable(f"task {task.id} is another one than was recorded: its request or its data changed")
-            return task
-    raise Untestable(f"the environment has no task {parent.task.id!r}")
-
-
 def _first(  # noqa: PLR0913 - everything that event 0 is made of
     environment: Environment,
     task: Task,
@@ -239,7 +215,5 @@ def _first(  # noqa: PLR0913 - everything that event 0 is made of
     require_restorable(then, facts)
     if None not in {facts.fingerprint, then.fingerprint} and facts.fingerprint != then.fingerprint:
         raise Untestable(f"the first state of task {task.id} is another one: the environment's data changed")
-    if first.tools_digest != parent.tools_digest:
-        names = differences(parent.tools, first.tools)
-        raise Untestable(f"the tools differ ({names[0][0]}): recorded under another version")
+    require_same_tools(parent, first.tools)
     return replace(first, protocol_revision=parent.protocol_revision)

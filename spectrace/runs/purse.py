@@ -59,6 +59,10 @@ class Purse:
         """Count one answered call."""
         self.spent = self.spent.plus(micro_usd)
 
+    def pass_time(self, seconds: float) -> None:
+        """Count time that went by before: an interrupted episode's, in one that goes on with it."""
+        self._begun -= seconds
+
 
 def most(rates: Rates | None, usage: Usage) -> int | None:
     """Return the most that a call can have cost, in micro-dollars; None where its tokens or rates are unknown."""

@@ -52,6 +52,8 @@ class Observed:
     after: str | None
     latency_us: int | None
     source: str
+    by: str | None = None
+    """person:NAME where it is that person's word: the environment itself never answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,16 @@
 """What an unfinished episode has done so far, counted by the database: a listing must not read what it lists.
 
 Counts what `core.fold.tally` counts, of rows instead of events. Bodies are fetched of the few types whose headers do
-not say what counts.
+not say what counts. What a resumed episode took over was done, and is counted, in the one that it goes on from.
 """
 
+from collections import Counter
 from dataclasses import replace
 
 import orjson
 import sqlalchemy as sa
 
+from spectrace.core.deeds import FROM_THE_RECORD, RESUME
 from spectrace.core.events import (
     TYPE_NUMBERS,
     ActCompleted,
@@ -37,13 +39,31 @@ def totals_so_far(database: Database, number: int) -> Totals:
     what = (column.type, column.effect, column.outcome)
     counted = sa.select(*what, sa.func.count()).where(*here).group_by(*what)
     bodies = sa.select(column.type, column.codec, column.payload).where(*here, column.type.in_(_TOLD_BY_BODY))
+    acts = sa.select(column.effect, column.codec, column.payload).where(
+        *here, column.type == TYPE_NUMBERS[ActCompleted]
+    )
     with database.reading() as connection:
         totals = Totals()
+        if _is_resumed(connection, number):
+            told = Counter(
+                effect
+                for effect, codec, payload in connection.execute(acts)
+                if _body(codec, payload).get("source") in FROM_THE_RECORD
+            )
+            totals = Totals(reads=-told[Effect.READ], writes=-told[Effect.WRITE])
         for type_, effect, outcome, count in connection.execute(counted):
             totals = _with_headers(totals, type_, effect, outcome, count)
         for type_, codec, payload in connection.execute(bodies):
             totals = _with_body(totals, type_, _body(codec, payload))
     return totals
+
+
+def _is_resumed(connection: sa.Connection, number: int) -> bool:
+    first = sa.select(tables.events.c.codec, tables.events.c.payload).where(tables.events.c.key == key(number, 0))
+    for codec, payload in connection.execute(first):
+        parent = _body(codec, payload).get("parent")
+        return isinstance(parent, dict) and parent.get("kind") == RESUME
+    return False
 
 
 def _with_headers(totals: Totals, type_: int, effect: str | None, outcome: str | None, count: int) -> Totals:

@@ -26,7 +26,7 @@ _IN_A_QUERY = 500
 _POSITION = re.compile(r"s(\d+)\.(r?)(\d+)")
 _CHANGED = "\ufffd"
 """What `projections.storable` may have put in place of something else: the exact text is in the events only."""
-_DEED = [field.name for field in fields(Deed) if field.name != "episode"]
+_DEED = [field.name for field in fields(Deed) if field.name not in {"episode", "taken_over"}]
 
 
 @dataclass(frozen=True, slots=True)

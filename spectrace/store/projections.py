@@ -64,7 +64,7 @@ def _told(events: Sequence[Event]) -> tuple[Values, list[tuple[sa.Table, list[Va
     segments = [_segment(segment, reasoning, ledger) for segment in episode.segments]
     return {**_summary(episode), "cost_usd": cost_text(spent(events))}, [
         (tables.segments, segments),
-        (tables.actions, [_deed(deed) for deed in ledger if changes_state(deed)]),
+        (tables.actions, [_deed(deed) for deed in ledger if changes_state(deed) and not deed.taken_over]),
         (tables.search, [{"text": _search_text(episode, segments)}]),
     ]
 

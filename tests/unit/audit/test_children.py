@@ -1,0 +1,88 @@
+"""An interrupted episode is gone on with once: a child that acted stands in the way, one that did not does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from spectrace.audit.children import require_untouched, resumed_in
+from spectrace.core.events import ActCompleted, ActRequested, Parent
+from spectrace.errors import Conflict, UsageError
+from spectrace.store.memory import MemoryEventStore
+from spectrace.store.sql import open_store
+from tests.episodes import recorded_events
+from tests.resumes import cut
+
+ASKED = 30
+"""The accepted write of `tests.episodes` is asked in this event."""
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request, tmp_path):
+    opened = MemoryEventStore() if request.param == "memory" else open_store(str(tmp_path / "log.db"))
+    yield opened
+    opened.close()
+
+
+def put(store, name, last, parent=None, kind="resume"):
+    """Record an episode up to an event, as a child of another one."""
+    events = recorded_events()
+    body = replace(events[0].body, parent=None if parent is None else Parent(kind, parent, 5))
+    return cut(store, [replace(events[0], body=body), *events[1:]], last, name)
+
+
+def test_the_children_that_go_on_from_an_episode_are_found_and_forks_are_none(store):
+    put(store, "first", ASKED)
+    put(store, "child", 5, "first")
+    put(store, "fork", 5, "first", "fork")
+    put(store, "other", 5, "firsts")
+
+    assert resumed_in(store, "first") == ["child"]
+
+
+def test_a_child_that_only_read_and_asked_is_in_nobodys_way(store):
+    put(store, "first", ASKED)
+    put(store, "child", ASKED - 1, "first")
+
+    require_untouched(store, "first")
+
+
+@pytest.mark.parametrize("last", [ASKED, ASKED + 1])
+def test_a_child_that_has_acted_or_may_have_is_named(store, last):
+    put(store, "first", ASKED)
+    put(store, "child", last, "first")
+
+    with pytest.raises(UsageError, match="first was gone on with in child, which has acted since"):
+        require_untouched(store, "first")
+
+
+def test_what_a_child_took_over_it_did_not_do(store):
+    events = recorded_events()
+    put(store, "first", ASKED + 1)
+    body = replace(events[0].body, parent=Parent("resume", "first", 5))
+    told = [
+        replace(one, body=replace(one.body, source="record")) if isinstance(one.body, ActCompleted) else one
+        for one in events[1:]
+    ]
+    assert isinstance(told[ASKED - 1].body, ActRequested)
+    cut(store, [replace(events[0], body=body), *told], ASKED + 1, "child")
+
+    require_untouched(store, "first")
+
+
+def test_the_grandchild_counts(store):
+    put(store, "first", ASKED)
+    put(store, "child", 5, "first")
+    put(store, "grandchild", ASKED, "child")
+
+    with pytest.raises(UsageError, match="child was gone on with in grandchild"):
+        require_untouched(store, "first")
+
+
+def test_a_child_at_work_is_waited_for(store):
+    put(store, "first", ASKED)
+    put(store, "child", 5, "first")
+    held = store.reopen("child")
+
+    with pytest.raises(Conflict, match="is being gone on with, in child"):
+        require_untouched(store, "first")
+    held.close()
