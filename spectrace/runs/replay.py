@@ -24,6 +24,7 @@ from spectrace.core.types import Outcome
 from spectrace.core.versions import is_foreign
 from spectrace.environments.environment import Environment
 from spectrace.errors import NewerSchema, ReplayDiverged, Untestable
+from spectrace.runs.cached_answers import Normalised
 from spectrace.runs.divergence import Difference, named
 from spectrace.runs.drive import Driver
 from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
@@ -54,6 +55,12 @@ class ReplayResult:
     """With an environment: how many of its answers (opening, observations, grade) are of each class."""
     inexact: tuple[Inexact, ...] = ()
     """Those that are not exact, let pass or not."""
+    live: int = 0
+    """Answers of live models: any taints the result. `compared` and `total` then count actions, not events."""
+    normalised: tuple[Normalised, ...] = ()
+    """Recorded answers that were given to calls written otherwise."""
+    cost_usd: str | None = None
+    """What the live answers cost; None where there were none, or nobody knows."""
 
 
 async def replay_episode(  # noqa: PLR0913 - what a replay may be given

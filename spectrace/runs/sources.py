@@ -116,22 +116,40 @@ class Limits:
 class ModelSource:
     """The real models and no environment: for a re-verification, which acts on nothing."""
 
-    def __init__(self, clients: Mapping[str, ModelClient]) -> None:
-        """Answer model calls from `clients` by who is asked: weak, strong, user, judge."""
+    def __init__(
+        self, clients: Mapping[str, ModelClient], models: Sequence[ModelFacts] = (), purses: Sequence[Purse] = ()
+    ) -> None:
+        """Answer model calls from `clients` by who is asked: weak, strong, user, judge.
+
+        Every call is paid from each of the `purses`; `models` give the prices.
+        """
         self._clients = clients
+        self._prices = {facts.role: rates_of(facts.price) for facts in models}
+        self._purses = purses
         self._begun: dict[str, tuple[float, str | None]] = {}
         """lane -> when the pending question was asked, and the fingerprint then."""
 
     async def generate(self, lane: str, request: int, command: Generate) -> Generated:
-        """Ask the model of that name."""
+        """Ask the model of that name, unless a purse is empty.
+
+        A call that the environment needs (user, judge) is paid for and never refused: what has begun is finished.
+        """
         del lane, request
+        if command.who in _AGENT:
+            for purse in self._purses:
+                if (empty := purse.empty) is not None:
+                    raise ModelFailed("budget", empty)
         client = self._clients.get(command.who)
         if client is None:
             raise UsageError(
                 f"the episode asks for a {command.who} model and none was given; "
                 f"pass --{command.who} (given: {', '.join(self._clients) or 'none'})."
             )
-        return Generated(await client.generate(command.request), "live")
+        generated = Generated(await client.generate(command.request), "live")
+        cost = most(self._prices.get(command.who), generated.completion.usage)
+        for purse in self._purses:
+            purse.pay(cost)
+        return generated
 
     async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
         """Refuse: there is nothing to act on."""
@@ -173,30 +191,13 @@ class LiveSource(ModelSource):
         """Act on `environment`, within the limits; ask `clients` as ModelSource does.
 
         `models` give prices, and the sampling parameters of the calls that the environment itself needs; `tools` their
-        own time limits. Every call is paid from each of the `purses`.
+        own time limits.
         """
-        super().__init__(clients)
+        super().__init__(clients, models, purses)
         self._environment = environment
         self._limits = limits
         self._parameters = {facts.role: facts.parameters for facts in models}
-        self._rates = {facts.role: rates_of(facts.price) for facts in models}
         self._tool_s = {tool.name: tool.timeout_us / 1_000_000 for tool in tools if tool.timeout_us is not None}
-        self._purses = purses
-
-    async def generate(self, lane: str, request: int, command: Generate) -> Generated:
-        """Ask the model of that name, unless a purse is empty.
-
-        A call that the environment needs (user, judge) is paid for and never refused: what has begun is finished.
-        """
-        if command.who in _AGENT:
-            for purse in self._purses:
-                if (empty := purse.empty) is not None:
-                    raise ModelFailed("budget", empty)
-        generated = await super().generate(lane, request, command)
-        cost = most(self._rates.get(command.who), generated.completion.usage)
-        for purse in self._purses:
-            purse.pay(cost)
-        return generated
 
     async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
         """Let the action happen, within the time limit."""
