@@ -10,10 +10,10 @@ from importlib.resources import files
 
 import click
 
-from spectrace.audit.agreement import judged_reviews
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Filters, Reader
+from spectrace.audit.reverified import read_reverified
 from spectrace.cli import (
     agreement,
     audit,
@@ -21,7 +21,7 @@ from spectrace.cli import (
     document,
     replay,
     replay_report,
-    reverify,
+    reverify_report,
     run_report,
     story,
     verify,
@@ -29,14 +29,16 @@ from spectrace.cli import (
 )
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
+from spectrace.cli.reverify_watch import PassWatch
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, settings_here
 from spectrace.config import Progress as Fetched
+from spectrace.core.fold import fold
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.errors import SpectraceError
 from spectrace.runs.live import Labels, Recorded, record
-from spectrace.runs.reverify import Recheck
+from spectrace.runs.reverify import reverify_episode
 from spectrace.settings import Settings
 from spectrace.store.sql import open_store
 
@@ -202,15 +204,16 @@ class _Demo:
         spec = PAIRS[self._pair]["verifier"]
         shown = spec if self._pair == "local" else "(a scripted model)"
         self._head(f"reverify {episode} --verifier {shown} --name {name}", "Would the other model have judged alike?")
-        rechecks: list[Recheck] = []
+        events = reader.events(episode)
         with console.progress() as progress:
-            verifier = models.open(spec)
-            rechecks, outcome = await reverify.judge(reader, episode, verifier, name, progress)
+            watch = PassWatch(progress, fold(events).totals.reviews)
+            _, outcome = await reverify_episode(events, models.open(spec), reader.store, name, watch=watch)
         if outcome.status != "completed":
             raise SpectraceError(f"the re-verification ended {outcome.status}: {outcome.reason}.")
-        self._add("reverify", [reverify.item(one) for one in rechecks])
+        found = read_reverified(reader, [name])
+        self._add("reverify", [reverify_report.item(name, one) for one in found.runs[0].found.answers])
         if not self._quiet:
-            agreement.show(rechecks, judged_reviews(reader, rechecks), only_rejected=False)
+            agreement.show(reader, found)
 
     def _head(self, command: str, question: str) -> None:
         if not self._quiet:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spectrace.audit.agreement import judged_reviews
-from spectrace.audit.queries import Reader
+from spectrace.audit.agreement import episode_reviews
 from spectrace.core.digest import digest_of
 from spectrace.core.events import GenerateRequested
 from spectrace.core.fold import fold
@@ -66,7 +65,8 @@ def test_five_results_are_kept_apart_each_with_model_prompt_and_time(desk, passe
 
 def test_how_many_say_the_same_is_told_with_the_count(desk, passes):
     lengths = Counter(one[0].new.accepted for one in passes)
-    reviews = [judged_reviews(Reader(desk.store), one[:1])[0] for one in passes]
+    parent = fold(desk.store.read(passes[0][0].episode))
+    reviews = [next(episode_reviews(parent, {one[0].segment: one[0].new})) for one in passes]
     found = agreement(reviews)
 
     ((mode, count),) = lengths.most_common(1)

@@ -1,87 +1,99 @@
+import re
+
 import pytest
 
+from spectrace.audit.agreement_figures import Pair
+from spectrace.audit.disagreements import Disagreement
+from spectrace.audit.queries import Reader
+from spectrace.audit.reverified import Reverified, read_reverified
 from spectrace.cli import agreement
 from spectrace.core.types import Verdict
-from spectrace.runs.reverify import Recheck
-from spectrace.stats.judgements import Judgement
-from tests.judged import ACCEPT, TOO_LONG, UNUSABLE, reject, review
-
-REJECTED = Verdict(2, 0, category="unsafe", reason="why")
-
-
-def said(reviews, *, only_rejected=False):
-    return list(agreement.summary(reviews, only_rejected=only_rejected))
+from spectrace.stats.bootstrap import TaskBootstrap
+from spectrace.store.memory import MemoryEventStore
+from tests.judged import reject, review
+from tests.rejudged import judge_again, record_alone, record_reviews
 
 
-def test_what_is_left_out_is_counted_by_its_reason():
-    reviews = [review(ACCEPT, UNUSABLE), review(ACCEPT, TOO_LONG), review(ACCEPT, UNUSABLE), review(ACCEPT, ACCEPT)]
-
-    assert said(reviews)[0] == "Left out: 2 unusable, 1 too long; the bounds count them either way."
-
-
-def test_derived_reviews_are_in_no_agreement():
-    assert said([review(None, ACCEPT)])[0].startswith("1 in no agreement: nobody judged them")
+@pytest.fixture
+def store():
+    return MemoryEventStore()
 
 
-def test_categories_are_crossed():
-    reviews = [review(reject(), reject(category="premature"))] * 2 + [review(reject(), reject())]
-
-    assert said(reviews)[0] == "Rejected by both, category recorded > new: 2 unsafe > premature, 1 unsafe > unsafe."
-
-
-def test_what_came_after_a_difference_is_counted():
-    pairs = [(ACCEPT, ACCEPT), (reject(), ACCEPT), (ACCEPT, reject()), (ACCEPT, ACCEPT)]
-    reviews = [review(*pair, number=number) for number, pair in enumerate(pairs, start=1)]
-
-    assert said(reviews)[0].startswith("2 came after a review that came out differently")
+@pytest.fixture
+def reader(store):
+    return Reader(store)
 
 
-def test_writes_have_their_fate_at_the_turning_review_only():
-    pairs = [(reject(), ACCEPT), (ACCEPT, reject())]
-    reviews = [review(*pair, number=number, writes=True) for number, pair in enumerate(pairs, start=1)]
+@pytest.fixture
+def shown(line, store, reader, capsys):
+    """A report as people get it."""
 
-    assert said(reviews)[1] == (
-        "Held writes at the review where an episode turns: 1 let through that were stopped, 0 stopped that ran, "
-        "0 as before, 0 unknown."
+    def said(*runs):
+        agreement.show(reader, read_reverified(reader, runs))
+        return capsys.readouterr().out
+
+    return said
+
+
+@pytest.fixture
+def judged(store):
+    """Four tasks, judged again by two runs."""
+    episodes = record_reviews(store, 4)
+    judge_again(store, episodes, "night", 0.6, 2, unusable={0})
+    judge_again(store, episodes, "day", 0.9, 3)
+
+
+def test_one_run_is_told_against_the_record(shown, judged):
+    said = shown("night")
+
+    assert said.startswith("night : recorded\nrecorded \\ new ")
+    assert re.search(r"\nagree on accepting all +\d+\.\d % +\[\d+\.\d, \d+\.\d\] +11 reviews +4\n", said)
+    assert "Left out: 1 unusable; the bounds count them either way." in said
+    assert "No interval: fewer than 10 tasks." in said
+    assert "Run night put 12 reviews from 4 episodes of 4 tasks (changes) to scripted:second" in said
+
+
+def test_two_runs_are_told_against_the_record_and_each_other(shown, judged):
+    said = shown("night", "day")
+
+    assert [title for title in said.splitlines() if " : " in title] == [
+        "night : recorded",
+        "day : recorded",
+        "day : night",
+    ]
+    assert "agrees with the record (day)" in said
+
+
+def test_a_disagreement_shows_both_verdicts_and_where_they_are(capsys, line):
+    one = Disagreement("e", 1, 10, Verdict(2, 0, category="unsafe", reason="why"), Verdict(2, 2), "c", 4)
+    pair = Pair(first=None, second="night", reviews=[review(reject(), reject())])
+    agreement._disagreements(pair, [one])
+
+    assert capsys.readouterr().out == (
+        "\ne:10  segment 1, 2 steps\n  recorded reject step 1 (unsafe): why\n  new      accept\n"
     )
 
 
-def test_rejections_alone_say_nothing_of_courses_and_accepts():
-    assert said([review(reject(), ACCEPT, number=2, writes=True)], only_rejected=True) == [
-        "Of rejections alone nothing follows for accepts.",
-        "Agreement is not accuracy: both may be wrong together.",
-    ]
+def test_more_disagreements_than_are_shown_are_counted(capsys, line):
+    one = Disagreement("e", 1, 10, Verdict(2, 0, category="unsafe", reason="why"), Verdict(2, 2), "c", 4)
+    agreement._disagreements(Pair(first=None, second="night", reviews=[]), [one] * (agreement.SHOWN + 3))
+
+    assert capsys.readouterr().out.endswith(
+        "\n3 more disagreements: `spectrace view` lists all, `reverify --json` has them.\n"
+    )
 
 
-def test_agreement_is_never_called_accuracy():
-    assert said([review(ACCEPT, ACCEPT)]) == ["Agreement is not accuracy: both may be wrong together."]
+def test_derived_reviews_have_a_table_of_their_own(shown, store):
+    judge_again(store, record_alone(store, 4), "derived")
+    said = shown("derived")
+
+    assert "not judged" in said
+    assert "derived : derived segments, accepted whole, by held action and reward" in said
+    assert re.search(r"\nwrite +passed +4 ", said)
+    assert "Agreement is not accuracy" not in said
 
 
-@pytest.mark.usefixtures("line")
-def test_the_table_crosses_what_each_said_and_shows_rare_classes_where_there_are_any(capsys):
-    agreement.show([], [review(ACCEPT, ACCEPT), review(None, Judgement("failed"))], only_rejected=False)
-    shown = capsys.readouterr().out
-
-    assert [one.split() for one in shown.splitlines()[:4:1] if "─" not in one] == [
-        ["recorded", "\\", "new", "accept", "reject", "unusable", "failed"],
-        ["accept", "1", "0", "0", "-"],
-        ["not", "judged", "0", "0", "0", "1"],
-    ]
-
-
-@pytest.mark.usefixtures("line")
-def test_nothing_to_judge_is_said(capsys):
-    agreement.show([], [], only_rejected=False)
+def test_nothing_to_judge_is_said(reader, capsys, line):
+    agreement.show(reader, Reverified(runs=(), pairs=(), bootstrap=TaskBootstrap(), passing=1.0))
 
     assert capsys.readouterr().out == "No review was there to judge again.\n"
-
-
-@pytest.mark.usefixtures("line")
-def test_a_disagreement_shows_both_verdicts(capsys):
-    recheck = Recheck("r", "e", "c", 1, 10, False, REJECTED, Verdict(2, 2), False, False)
-    agreement.show([recheck], [review(reject(), ACCEPT)], only_rejected=False)
-    shown = capsys.readouterr().out
-
-    assert "e:10  segment 1, 2 steps" in shown
-    assert "recorded  reject step 1 (unsafe): why" in shown
-    assert "new       accept" in shown

@@ -1,0 +1,179 @@
+"""How the figures of re-verifications were made: a paragraph of whole sentences, fit for a paper.
+
+All of it is read from the record (the children of the runs, not their settings), so a bundle says the same. What the
+intervals are is taken from the figures themselves. Names in it may be recorded text: whoever draws it makes it visible.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from spectrace import __version__
+from spectrace.audit.derived import cells
+from spectrace.audit.lines import counted
+from spectrace.audit.queries import Reader
+from spectrace.audit.reverified import Judged, Reverified
+from spectrace.audit.visible import shortened
+from spectrace.core.digest import text_digest
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.prompts import Prompts
+from spectrace.core.types import ModelFacts
+from spectrace.stats.estimates import Estimate
+from spectrace.stats.judgements import Review
+
+_SHORT = 19
+"""Characters of a digest that tell it apart: its tag and 12 digits."""
+_LONG = 80
+"""Characters of a fact that are told."""
+_FACTS = 6
+"""Facts of a server that are told; all of them are in the record."""
+
+
+@dataclass(slots=True)
+class _Source:
+    """What the record says of how a run was made."""
+
+    environments: set[str] = field(default_factory=set)
+    prompts: set[str | None] = field(default_factory=set)
+    """Digests; None: those of each recording."""
+    versions: set[str] = field(default_factory=set)
+
+
+def methods(reader: Reader, found: Reverified) -> str:
+    """Return the paragraph."""
+    told = [sentence for one in found.runs for sentence in _run(reader, one)]
+    return " ".join([*told, *_statistics(found), f"The figures were computed by spectrace {__version__}."])
+
+
+def _run(reader: Reader, one: Judged) -> Iterator[str]:
+    source = _source(reader, one)
+    reviews = one.reviews
+    tasks, episodes = len({each.task for each in reviews}), len({each.episode for each in reviews})
+    asked = len({(each.episode, each.number) for each in reviews})
+    derived = len({(each.episode, each.number) for each in reviews if each.recorded is None})
+    what = "recorded rejection" if one.found.only_rejected else "review"
+    selected = counted(len(one.found.selection), "selected episode")
+    yield (
+        f"Run {one.run} put {counted(asked, what)} from {counted(episodes, 'episode')} of "
+        f"{counted(tasks, 'task')} ({', '.join(sorted(source.environments)) or 'no environment'}) to "
+        f"{_verifiers(one.found.verifiers)}, each in the context in which it was recorded, with {_prompts(source)}."
+    )
+    yield f"Its data set is {selected} with the digest {one.found.selection_digest}."
+    if derived:
+        yield (
+            f"Of these reviews {derived} {'is' if derived == 1 else 'are'} derived: nobody had judged the segment, "
+            "which the protocol's own rule cut from a recording without reviews, and the prompt ends at its write."
+        )
+    yield _kinds(reviews, one.found.repeats)
+    yield f"The verdicts were recorded by spectrace {', '.join(sorted(source.versions)) or 'of no known version'}."
+
+
+def _source(reader: Reader, one: Judged) -> _Source:
+    source = _Source()
+    starts: dict[str, EpisodeStarted] = {}
+    for answer in one.found.answers:
+        for name in (answer.episode, answer.child):
+            if name not in starts and isinstance(body := reader.first(name).body, EpisodeStarted):
+                starts[name] = body
+    for answer in one.found.answers:
+        parent, child = starts[answer.episode], starts[answer.child]
+        source.environments.add(parent.environment.name)
+        source.versions.add(child.versions.spectrace)
+        same = Prompts.from_json(parent.prompts).to_json() == child.prompts
+        source.prompts.add(None if same else text_digest(child.prompts))
+    return source
+
+
+def _prompts(source: _Source) -> str:
+    others = sorted(one for one in source.prompts if one is not None)
+    recorded = ["the recorded prompts"] if None in source.prompts or not others else []
+    return " and ".join([*recorded, *(f"prompts of the digest {one[:_SHORT]}" for one in others)])
+
+
+def _verifiers(verifiers: Sequence[ModelFacts]) -> str:
+    """Name the models, each with its parameters and what its server says of itself; replicas are counted."""
+    told = Counter((f"{one.provider}:{one.name}", _facts(one)) for one in _apart(verifiers))
+    words = [
+        f"{name}{f' ({facts})' if facts else ''}{f' on {n} replicas' if n > 1 else ''}"
+        for (name, facts), n in sorted(told.items())
+    ]
+    return " and ".join(words) or "no verifier that answered"
+
+
+def _apart(verifiers: Iterable[ModelFacts]) -> list[ModelFacts]:
+    """Return the verifiers that are not the same at the same address."""
+    return list({(one.provider, one.name, one.url, one.parameters, one.server): one for one in verifiers}.values())
+
+
+def _facts(one: ModelFacts) -> str:
+    parameters = _pairs(one.parameters)
+    server = _pairs(one.server)
+    cut = [*server[:_FACTS], *([f"and {len(server) - _FACTS} more"] if len(server) > _FACTS else [])]
+    return "; ".join(part for part in (", ".join(parameters), ", ".join(cut)) if part)
+
+
+def _pairs(text: str) -> list[str]:
+    """Return an object's members with a plain value, sorted by name."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    plain = found.items() if isinstance(found, dict) else ()
+    return [
+        f"{name} {shortened(value, _LONG) if isinstance(value, str) else json.dumps(value)}"
+        for name, value in sorted(plain)
+        if isinstance(value, str | int | float | bool)
+    ]
+
+
+def _kinds(reviews: Sequence[Review], repeats: int) -> str:
+    kinds = Counter(one.new.kind for one in reviews)
+    out = {
+        "was unusable": kinds["unusable"],
+        "was not asked for, as the prompt did not fit into the verifier's context": kinds["too_long"],
+        "failed or was not reached": kinds["failed"],
+        "stood in a context since redacted": kinds["context_redacted"],
+    }
+    told = ", ".join(f"{n} {words if n == 1 else words.replace('was ', 'were ')}" for words, n in out.items() if n)
+    once = "once" if repeats == 1 else f"{repeats} times and counts once, as the mean over its answers"
+    verdicts = f"of {counted(len(reviews), 'verdict')} {told}" if told else "every verdict could be read"
+    return f"Each was asked for {once}; {verdicts}."
+
+
+def _statistics(found: Reverified) -> Iterator[str]:
+    shown = [one for _, each in found.figures for one in each if one.title and one.form != "count"]
+    derived = [_Named("share accepted", cell.accepted) for one in found.runs for cell in cells(one.derived)]
+    intervals = _by_method([*(_Named(one.title, one.estimate) for one in shown if one.form != "p"), *derived])
+    tests = _by_method(_Named(one.title, one.estimate) for one in shown if one.form == "p")
+    yield "A task with all its trials is one cluster, and no interval is given under 10 tasks."
+    if intervals:
+        yield f"Intervals are {'; '.join(f'{method} for {_listed(whats)}' for method, whats in intervals.items())}."
+    if tests:
+        yield f"Tests are two-sided: {'; '.join(tests)}."
+    yield "A verdict that is unusable, too long or failed is in no share; bounds count it either way."
+    yield f"What is drawn is drawn {found.bootstrap.draws} times with the seed {found.bootstrap.seed}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A figure by its name."""
+
+    name: str
+    estimate: Estimate
+
+
+def _by_method(figures: Iterable[_Named]) -> dict[str, list[str]]:
+    """Return the figures' names by how their interval was made; those without one are left out."""
+    found: dict[str, list[str]] = {}
+    for one in figures:
+        method = one.estimate.method
+        if one.estimate.value is not None and not method.startswith("none: "):
+            names = found.setdefault(method, [])
+            if one.name not in names:
+                names.append(one.name)
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
