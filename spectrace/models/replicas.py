@@ -166,15 +166,20 @@ def _weight(episode: str, url: str) -> bytes:
     return hashlib.sha256(f"{episode}\n{url}".encode("utf-8", "surrogatepass")).digest()
 
 
+def differences(one: ModelFacts, other: ModelFacts) -> str:
+    """Return in words what two that go by one name say differently of themselves; empty where they are one model."""
+    mine, its = _said(one), _said(other)
+    differing = [name for name in sorted({*mine, *its}) if mine.get(name) != its.get(name)]
+    return "; ".join(f"{name} ({_shown(mine, name)} and {_shown(its, name)})" for name in differing)
+
+
 def _refuse_different(label: str, facts: Mapping[str, ModelFacts]) -> None:
     (first, one), *others = facts.items()
     for url, other in others:
-        mine, its = _said(one), _said(other)
-        differing = [name for name in sorted({*mine, *its}) if mine.get(name) != its.get(name)]
+        differing = differences(one, other)
         if differing:
-            shown = "; ".join(f"{name} ({_shown(mine, name)} and {_shown(its, name)})" for name in differing)
             raise UsageError(
-                f"{label}: the replicas {first} and {url} differ in {shown}. Verdicts of both would not be one "
+                f"{label}: the replicas {first} and {url} differ in {differing}. Verdicts of both would not be one "
                 "verifier's: start them alike, or name them as two models."
             )
 

@@ -49,6 +49,10 @@ class Shard:
     verdicts: int = 0
     state: State = "doing"
     detail: str = ""
+    troubled: bool = False
+    """Whether an episode of it could not be judged."""
+    attempts: int = 0
+    """How often it was begun before, here or by others, and not finished."""
 
 
 class Work(Protocol):
@@ -139,7 +143,7 @@ class Worker:
             job = await self._jobs.fetch(runs)
         if job is None:
             return False
-        shard = Shard(job.number, job.run, 0)
+        shard = Shard(job.number, job.run, 0, attempts=job.attempts)
         try:
             episodes = episodes_of(job, self._work.selection(job.run))
         except UsageError as error:
@@ -187,6 +191,7 @@ class Worker:
         )
         if judged.trouble is not None:
             held.troubles.append(replace(judged, trouble=f"{episode}: {judged.trouble}"))
+            held.shard = replace(held.shard, troubled=True)
             if judged.then == "stop":
                 self.stopped = judged.trouble
             elif judged.then == "drop" and held.job.number in self._held:

@@ -1,0 +1,154 @@
+"""The runs that a worker may take shards of, and its verifier at work on them.
+
+Nothing named in the database is run: verifier and prompts are those of the worker's own command line. A run is the
+worker's own if its settings name the same verifier and the same prompts; of the others it says that they are left. Two
+machines may mean different models by one name: what a run's first verdicts were given by must be what answers here.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from spectrace.audit.lines import counted
+from spectrace.core.digest import text_digest
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.prompts import Prompts
+from spectrace.core.rereviews import REVERIFY
+from spectrace.errors import ModelFailed, UsageError
+from spectrace.models.replicas import differences
+from spectrace.runs.health import Health
+from spectrace.runs.live import Prices
+from spectrace.runs.pass_plan import Plan
+from spectrace.runs.pass_source import CANCELLED
+from spectrace.runs.passes import Rejudging
+from spectrace.runs.purse import Purse
+from spectrace.runs.queue import Judged
+from spectrace.runs.recorder import Watcher
+from spectrace.runs.verifiers import Pool
+from spectrace.store import run_offers, runs
+from spectrace.store.jobs import Standing, queue_key
+from spectrace.store.run_arbiter import RunArbiter
+from spectrace.store.sql import SqlEventStore
+
+_VERIFIER = "strong"
+"""The role of the verifier in a child."""
+
+
+@dataclass(kw_only=True)
+class OwnRuns:
+    """The work of `runs.queue.Worker` on one log."""
+
+    store: SqlEventStore
+    pool: Pool
+    verifier: str
+    """As it was named on the command line."""
+    prompts: Prompts | None = None
+    only: str | None = None
+    """The one run to work on."""
+    prices: Prices | None = None
+    purse: Purse = field(default_factory=Purse)
+    watch: Watcher | None = None
+    _health: Health = field(default_factory=Health, init=False)
+    _begun: dict[str, Rejudging] = field(default_factory=dict, init=False)
+    _selections: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
+    _same: set[str] = field(default_factory=set, init=False)
+    """Runs whose first verdicts were given by the model that answers here."""
+
+    @property
+    def prompts_digest(self) -> str | None:
+        """The digest of the prompts; None where each episode is asked in its recorded ones."""
+        return None if self.prompts is None else text_digest(self.prompts.to_json())
+
+    def runs(self) -> Collection[str]:
+        """Return the runs that name this verifier and these prompts."""
+        return [plan.run for plan in self._plans() if self._is_own(plan)]
+
+    def selection(self, run: str) -> Collection[str]:
+        """Return the episodes of a run, which never change."""
+        if run not in self._selections:
+            self._selections[run] = frozenset(episode for episode, _ in runs.get(self.store, run).selection)
+        return self._selections[run]
+
+    async def judge(self, run: str, episode: str) -> Judged:
+        """Judge what is left of an episode, one repeat after the other."""
+        work, verdicts = self._rejudging(run), 0
+        try:
+            await self._require_same(run)
+        except UsageError as error:
+            return Judged(0, str(error), "stop")
+        except ModelFailed as error:
+            self._health.failed(_VERIFIER, error)
+            return Judged(0, str(error), "again" if self._health.gave_up is None else "stop")
+        for repeat in range(1, work.plan.repeat + 1):
+            part = await work.judge(episode, repeat)
+            verdicts += part.new
+            if part.why == CANCELLED:
+                return Judged(verdicts, "its run was cancelled", "drop")
+            if part.why is not None:
+                return Judged(verdicts, work.stopped or part.why, "stop" if work.stopped is not None else part.then)
+        return Judged(verdicts)
+
+    def left(self, standings: Mapping[str, Standing]) -> list[str]:
+        """Say which shards wait that are not this worker's."""
+        waiting = {key: one.queued for key, one in standings.items() if one.queued}
+        for run in self.runs():
+            waiting.pop(queue_key(run), None)
+        said = [
+            f"{counted(waiting.pop(queue_key(plan.run)), 'shard')} of run {plan.run}: {self._why_not(plan)}."
+            for plan in self._plans()
+            if queue_key(plan.run) in waiting
+        ]
+        if waiting:
+            said.append(f"{counted(sum(waiting.values()), 'job')} of no run that this log knows and nobody cancelled.")
+        return said
+
+    def _plans(self) -> Iterator[Plan]:
+        for name, settings in run_offers.uncancelled(self.store, REVERIFY):
+            try:
+                yield Plan.from_json(name, settings)
+            except (UsageError, ValueError):  # somebody else's; a shard of it is left in the queue, and that is said
+                continue
+
+    def _is_own(self, plan: Plan) -> bool:
+        named = self.only is None or plan.run == self.only
+        return named and (plan.verifier, plan.prompts) == (self.verifier, self.prompts_digest)
+
+    def _why_not(self, plan: Plan) -> str:
+        if plan.verifier != self.verifier:
+            return f"its verifier is {plan.verifier}"
+        if plan.prompts != self.prompts_digest:
+            return "it asks with other prompts"
+        return "it is not the run that --run names"
+
+    def _rejudging(self, run: str) -> Rejudging:
+        if run not in self._begun:
+            plan = Plan.from_json(run, runs.get(self.store, run).settings)
+            if not self._is_own(plan):
+                raise UsageError(f"run {run!r} is not this worker's: {self._why_not(plan)}.")
+            self._begun[run] = Rejudging(
+                store=self.store,
+                arbiter=RunArbiter(self.store, run),
+                plan=plan,
+                pool=self.pool,
+                prompts=self.prompts,
+                prices=self.prices,
+                purse=self.purse,
+                health=self._health,
+                watch=self.watch,
+            )
+        return self._begun[run]
+
+    async def _require_same(self, run: str) -> None:
+        """Raise UsageError where the model of this name here is not the one that the run began with."""
+        if run in self._same:
+            return
+        mine, first = await self.pool.facts(), run_offers.first_episode(self.store, run, REVERIFY)
+        if first is None:
+            return  # looked at again with the next episode
+        begun = next(iter(self.store.read(first, 0, 1))).body
+        theirs = begun.models[0] if isinstance(begun, EpisodeStarted) and begun.models else mine
+        if found := differences(theirs, mine):
+            raise UsageError(
+                f"{self.verifier} is not the model here that run {run!r} was begun with: they differ in {found}. "
+                "Name the same one, or give the run of this one another name"
+            )
+        self._same.add(run)
