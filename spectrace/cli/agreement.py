@@ -12,6 +12,7 @@ from spectrace.audit.methods import methods
 from spectrace.audit.queries import Reader
 from spectrace.audit.reverified import Reverified
 from spectrace.audit.sections import Section, sections
+from spectrace.audit.visible import one_line
 from spectrace.cli import console
 from spectrace.cli.console import Column
 from spectrace.core.types import Verdict
@@ -40,7 +41,7 @@ def _section(section: Section) -> None:
     if section.kind != "statistics":  # those stand below the table of the same pair
         console.line((section.title, "name"))
     columns = [
-        Column(name, rank=_RANK.get(name, 0), right=place > 0 and name not in _WORDS, flex=_flex(place, name))
+        Column(one_line(name), rank=_RANK.get(name, 0), right=place > 0 and name not in _WORDS, flex=_flex(place, name))
         for place, name in enumerate(section.header)
     ]
     console.table(columns, section.rows, "")

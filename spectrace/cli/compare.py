@@ -1,18 +1,21 @@
-"""`spectrace compare`: protocols side by side, with intervals over tasks."""
+"""`spectrace compare`: protocols side by side, or verifiers, with intervals over tasks."""
 
 import sys
 from collections.abc import Sequence
 
 import click
+from click.core import ParameterSource
 
 from spectrace.audit.columns import named_column, read_columns, strong_alone
 from spectrace.audit.comparison import Comparison, Metric, methods_line
 from spectrace.audit.cost_notes import best_case, notes
 from spectrace.audit.costing import Costing
+from spectrace.audit.kinds import are_reverified
 from spectrace.audit.reading import Unread
+from spectrace.audit.reverified import read_reverified
 from spectrace.audit.shortfall import shortfalls
 from spectrace.audit.visible import one_line
-from spectrace.cli import console, document, grids
+from spectrace.cli import compare_reverified, console, document, grids
 from spectrace.cli.blocks import blocks
 from spectrace.cli.compare_rows import MARK, drawn_row, reasons, rows_of
 from spectrace.cli.console import Column
@@ -20,8 +23,10 @@ from spectrace.cli.options import Reward, checkpoint_option, db_option, json_opt
 from spectrace.config import settings_here
 from spectrace.cost.profile_file import load_profile
 from spectrace.cost.profiles import PROFILES
+from spectrace.errors import UsageError
 from spectrace.stats.bootstrap import DRAWS, SEED, TaskBootstrap
 
+_OF_PROTOCOLS = ("baseline", "profile", "checkpoint_every")
 _HEADER = ("run", "protocol", "column", "metric", "value", "low", "high", "n", "clusters", "method")
 
 
@@ -64,7 +69,8 @@ def command(
     *,
     as_json: bool,
 ) -> None:
-    """Set the protocols of named runs side by side: Pass@1 and costs, with intervals over tasks."""
+    """Set the protocols of named runs, or one or two re-verifications, side by side, with intervals over tasks."""
+    bootstrap = TaskBootstrap(draws, seed)
     costing = Costing(
         profile=None if profile is None else load_profile(profile),
         prices=settings_here().prices,
@@ -72,6 +78,11 @@ def command(
     )
     lost: list[Unread] = []
     with reading(db) as reader:
+        if are_reverified(reader, runs):
+            _refuse_for_verifiers(ctx)
+            found = read_reverified(reader, runs, bootstrap, passing)
+            compare_reverified.write(reader, found, form, as_json=as_json)
+            return
         columns = read_columns(reader, runs, costing, lost)
         lacking = shortfalls(reader.store, columns)
     if not columns:
@@ -82,7 +93,7 @@ def command(
     comparison = Comparison(
         columns=columns,
         baseline=base,
-        bootstrap=TaskBootstrap(draws, seed),
+        bootstrap=bootstrap,
         passing=passing,
         best_case=best is not None,
     )
@@ -97,6 +108,14 @@ def command(
     for note in (one for one in notes(groups, costing) if one != below):
         console.say(note, style="warning")
     ctx.exit(console.lost(lost))
+
+
+def _refuse_for_verifiers(ctx: click.Context) -> None:
+    """Refuse options that say nothing of verdicts."""
+    given = [name for name in _OF_PROTOCOLS if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if given:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"{names} is for runs of episodes; these are re-verifications, in which only verdicts differ.")
 
 
 def item(one: Metric) -> dict[str, str | float | None]:
