@@ -216,7 +216,7 @@ class RunSummary:
     """A named run: live episodes, or the children of a re-verification.
 
     It is counted in cells, of which each is done, failed, running or left: a (task, trial, protocol), however often it
-    was begun; of a re-verification an episode that is judged again; of an import an episode.
+    was begun; of a re-verification a repeat of an episode that is judged again; of an import an episode.
     """
 
     run: str
@@ -225,7 +225,8 @@ class RunSummary:
     selection: str
     """What it is about, in words."""
     selection_digest: str
-    """Over the sorted (environment, task, trial), or for a re-verification (episode, its last event's number)."""
+    """Over the sorted (environment, task, trial), or for a re-verification (episode, head), as the run keeps it; where
+    no run does, over (episode, its last event's number)."""
     started_at: int
     total: int
     """What was asked for, by all commands of that name together, and what was recorded beside it."""

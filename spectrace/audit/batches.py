@@ -10,13 +10,15 @@ from spectrace.audit.lines import counted
 from spectrace.audit.results import has_result
 from spectrace.core.digest import digest_of
 from spectrace.core.endings import infrastructure
+from spectrace.core.events import EpisodeStarted
+from spectrace.core.rereviews import REVERIFY, scope_of
 from spectrace.store.asked import Key, cells_asked
 from spectrace.store.listing import Listable
-from spectrace.store.runs import Run, every
+from spectrace.store.runs import Run, every, whole_parts
 from spectrace.store.sql import SqlEventStore
 
 Cell = tuple[str | int, ...]
-"""A piece of a run: (task, trial, protocol), of a re-verification (episode,)."""
+"""A piece of a run: (task, trial, protocol), of a re-verification (episode, repeat)."""
 
 
 def run_summaries(store: Listable, episodes: Iterable[EpisodeSummary], begun: Iterable[Run] = ()) -> list[RunSummary]:
@@ -42,7 +44,7 @@ def asked_of(store: Listable, run: str) -> frozenset[Key]:
 
 def kind_of(one: EpisodeSummary) -> str:
     """Return run, import or reverify."""
-    return {"reverify": "reverify", "imported": "import"}.get(one.protocol, "run")
+    return {REVERIFY: "reverify", "imported": "import"}.get(one.protocol, "run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,10 @@ class _Progress:
 
 def _progress(store: Listable, kind: str, group: Sequence[EpisodeSummary], known: Run | None) -> _Progress:
     """Count cells, not episodes: one that failed and was run again is done, once."""
-    states: dict[Cell, set[str]] = {}
+    states: dict[Cell, set[str]] = {cell: {"done"} for cell in _whole(store, known)}
+    repeats = _repeats(known)
     for one in group:
-        states.setdefault(_cell(kind, one), set()).add(_state(store, kind, one))
+        states.setdefault(_cell(store, kind, one, repeats), set()).add(_state(store, kind, one))
     counts = [next(state for state in ("done", "running", "failed") if state in each) for each in states.values()]
     asked = _asked(known)
     return _Progress(
@@ -79,17 +82,39 @@ def _progress(store: Listable, kind: str, group: Sequence[EpisodeSummary], known
 def _asked(known: Run | None) -> frozenset[Cell]:
     if known is None:
         return frozenset()
-    return frozenset((episode,) for episode, _ in known.selection) | cells_asked(known.settings)
+    repeats = range(1, _repeats(known) + 1)
+    selected = frozenset((episode, repeat) for episode, _ in known.selection for repeat in repeats)
+    return selected | cells_asked(known.settings)
 
 
-def _cell(kind: str, one: EpisodeSummary) -> Cell:
+def _repeats(known: Run | None) -> int:
+    """Return how often a re-verification judges everything; 0 where no run says."""
+    settings = json.loads(known.settings) if known is not None else None
+    found = settings.get("repeat", 1) if isinstance(settings, dict) else 0
+    return found if type(found) is int else 0
+
+
+def _whole(store: Listable, known: Run | None) -> Collection[Cell]:
+    """Return the parts of which a run says that nothing is left, one without anything to review among them."""
+    if known is None or known.kind != REVERIFY or not isinstance(store, SqlEventStore):
+        return ()
+    return whole_parts(store, known.name)
+
+
+def _cell(store: Listable, kind: str, one: EpisodeSummary, repeats: int) -> Cell:
     match kind:
         case "reverify":
-            return (one.parent or one.episode,)
+            return one.parent or one.episode, 1 if repeats == 1 else _repeat(store, one)
         case "import":  # a file may hold a task and trial twice
             return (one.episode,)
         case _:
             return one.task, one.trial, one.protocol
+
+
+def _repeat(store: Listable, one: EpisodeSummary) -> int:
+    """Return which repeat a child belongs to: only its first event says it."""
+    first = next(iter(store.read(one.episode, 0, 1)), None)
+    return scope_of(first.body).repeat if first is not None and isinstance(first.body, EpisodeStarted) else 1
 
 
 def _state(store: Listable, kind: str, one: EpisodeSummary) -> str:
@@ -109,8 +134,8 @@ def _summary(store: Listable, run: str, kind: str, group: Sequence[EpisodeSummar
     return RunSummary(
         run=run,
         kind=kind,
-        selection=_in_words(kind, group, selected, progress),
-        selection_digest=digest_of(sorted(selected)),
+        selection=_in_words(kind, group, selected, known),
+        selection_digest=_digest(kind, selected, known),
         started_at=min(began),
         total=progress.total,
         done=progress.done,
@@ -125,6 +150,10 @@ def _summary(store: Listable, run: str, kind: str, group: Sequence[EpisodeSummar
         cost_usd_at_least=dollars_of(cost or least for cost, least in costs) if partly else None,
         stated_usd=dollars_of(one.stated_usd for one in group),
     )
+
+
+def _digest(kind: str, selected: Collection[tuple[str, ...]], known: Run | None) -> str:
+    return known.selection_digest if kind == REVERIFY and known is not None else digest_of(sorted(selected))
 
 
 def dollars_of(costs: Iterable[str | None]) -> str | None:
@@ -151,11 +180,15 @@ def _environment(known: Run | None) -> str | None:
 
 
 def _in_words(
-    kind: str, group: Sequence[EpisodeSummary], selected: Collection[tuple[str, ...]], progress: _Progress
+    kind: str, group: Sequence[EpisodeSummary], selected: Collection[tuple[str, ...]], known: Run | None
 ) -> str:
     if kind == "reverify":
         on = f" on {', '.join(sorted({one.env for one in group}))}" if group else ""
-        return f"reviews of {counted(progress.total, 'episode')}{on}"
+        episodes = {parent for parent, _ in selected} | {
+            episode for episode, _ in (known.selection if known is not None else ())
+        }
+        times = f", {repeats} times" if (repeats := _repeats(known)) > 1 else ""
+        return f"reviews of {counted(len(episodes), 'episode')}{on}{times}"
     environments = ", ".join(sorted({env for env, _, _ in selected}))
     tasks, trials = len({(env, task) for env, task, _ in selected}), len({trial for _, _, trial in selected})
     return f"{environments}: {counted(tasks, 'task')}, {counted(trials, 'trial')}"

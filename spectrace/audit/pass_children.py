@@ -9,9 +9,6 @@ from spectrace.core.events import EpisodeStarted
 from spectrace.core.rereviews import REVERIFY, Scope, scope_of
 from spectrace.core.types import ModelFacts, Outcome
 
-WHOLE = -1
-"""The review number of an item that speaks of a whole episode: there was nothing to judge in it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Child:
@@ -50,15 +47,16 @@ def children_of(reader: Reader, run: str) -> Children:
     }
 
 
-def ended_of(children: Children, empty: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Outcome]:
-    """Return how each pass over an episode ended: whole if one of its children came to its end, else as the last.
+def ended_of(children: Children, whole: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Outcome]:
+    """Return how each pass over an episode ended: whole if nothing is left of it, else as its last child.
 
-    `empty` are those in which there was nothing to judge.
+    `whole` are the (parent, repeat) of which the run says that nothing is left; without a child, nothing was there.
     """
-    found = dict.fromkeys(empty, Outcome("completed", "nothing_to_review"))
+    found = dict.fromkeys(whole, Outcome("completed", "nothing_to_review"))
     for parent, repeats in children.items():
         for repeat, those in repeats.items():
-            whole = next((one.line for one in those if one.line.status == "completed"), None)
-            last = whole or those[-1].line
-            found.setdefault((parent, repeat), Outcome(last.status, last.end_reason or ""))
+            done = (parent, repeat) in found or any(one.line.status == "completed" for one in those)
+            last = those[-1].line
+            ended = Outcome("completed", "reviewed") if done else Outcome(last.status, last.end_reason or "")
+            found[parent, repeat] = ended
     return found

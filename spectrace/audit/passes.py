@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spectrace.audit.agreement import episode_reviews
-from spectrace.audit.pass_children import WHOLE, Child, Children, children_of, ended_of
+from spectrace.audit.pass_children import Child, Children, children_of, ended_of
 from spectrace.audit.queries import Reader
 from spectrace.core.digest import digest_of
 from spectrace.core.fold import Episode, fold
@@ -21,6 +21,7 @@ from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import UsageError
 from spectrace.stats.judgements import Kind, Review
 from spectrace.store import runs
+from spectrace.store.arbiter import WHOLE
 from spectrace.store.sql import SqlEventStore
 
 

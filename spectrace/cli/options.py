@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,17 @@ class Reward(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
+
+
+def dollars(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    """Refuse what is no amount of money: the callback of an option."""
+    try:
+        amount = Decimal(text or "0")
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or not 0 <= amount <= MOST:
+        raise click.BadParameter(f"expected US dollars, for example 2.50, found {text!r}.")
+    return text
 
 
 checkpoint_option = click.option(

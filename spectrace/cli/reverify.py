@@ -1,38 +1,46 @@
 """`spectrace reverify`: put every recorded review to another verifier, in the context that the first one saw."""
 
-import json
-import time
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import click
 
-from spectrace.audit.agreement import asked_again, judged_reviews
 from spectrace.audit.answers import Filters
-from spectrace.audit.lines import counted
+from spectrace.audit.passes import Pass, read_pass
 from spectrace.audit.queries import Reader, open_reader
-from spectrace.cli import agreement, console, document
+from spectrace.audit.reverified import read_reverified
+from spectrace.cli import agreement, console, document, reverify_report
 from spectrace.cli.console import Progress
 from spectrace.cli.loop import run_loop
-from spectrace.cli.options import db_option, filter_options, json_option
+from spectrace.cli.options import db_option, dollars, filter_options, json_option, whole
+from spectrace.cli.reverify_begin import begin, grown, plan_of, spent_micro_usd
+from spectrace.cli.reverify_watch import PassWatch
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.cli.watch import weights_progress
-from spectrace.config import Models, database_url, open_prompts, settings_here
-from spectrace.core.digest import text_digest
-from spectrace.core.events import Body, GenerateFailed, GenerateRequested, VerdictGiven
+from spectrace.config import database_url, open_prompts, open_verifier, settings_here
 from spectrace.core.prompts import Prompts
-from spectrace.core.types import Outcome, Verdict
+from spectrace.core.rereviews import REVERIFY
+from spectrace.core.types import ModelFacts
 from spectrace.errors import UsageError
-from spectrace.models.client import ModelClient
-from spectrace.runs.reverify import REVERIFY, Recheck, rechecks_of, reverify_episode
+from spectrace.runs.live import Prices, describe
+from spectrace.runs.pass_estimate import Estimate, estimate
+from spectrace.runs.pass_plan import Part, Plan
+from spectrace.runs.passes import Rejudging, judge_shard
+from spectrace.runs.purse import Purse, require_prices
+from spectrace.runs.verifiers import JudgePool, Pool
 from spectrace.store import runs
 from spectrace.store.sql import SqlEventStore, open_store
 
 
 @click.command()
 @episodes_argument
-@click.option("--verifier", required=True, metavar="MODEL", help="The model that judges again.")
+@click.option(
+    "--verifier", required=True, metavar="MODEL", help="Who judges: a model, MODULE:ATTRIBUTE or labels:FILE."
+)
 @click.option("--name", metavar="NAME", help="Name the run; the same name goes on where it stopped. [default: dated]")
+@click.option("--repeat", type=whole(1), metavar="K", help="How often each review is judged. [default: 1]")
 @click.option("--only", type=click.Choice(["rejected"]), help="Only reviews that were rejections.")
 @click.option(
     "--prompts",
@@ -40,6 +48,13 @@ from spectrace.store.sql import SqlEventStore, open_store
     show_default=True,
     metavar="recorded|current|FILE",
     help="The prompts to ask with.",
+)
+@click.option("--concurrency", type=whole(1), default=1, show_default=True, help="Episodes judged at once.")
+@click.option(
+    "--max-cost-usd",
+    callback=dollars,
+    metavar="USD",
+    help="Stop once the run has cost so much, by the verifier's price.",
 )
 @filter_options()
 @db_option
@@ -50,154 +65,155 @@ def command(
     episodes: Sequence[str],
     verifier: str,
     name: str | None,
+    repeat: int | None,
     only: str | None,
     prompts: str,
+    concurrency: int,
+    max_cost_usd: str | None,
     db: str | None,
     *,
     filters: Filters,
     every: bool,
     as_json: bool,
 ) -> None:
-    """Judge recorded reviews again with another model, and set both verdicts side by side."""
+    """Judge recorded reviews again with another verifier, and set both verdicts side by side."""
     settings, asked = settings_here(), open_prompts(prompts)
-    run = name or f"reverify-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
     url = database_url(db, settings)
+    run = name or f"reverify-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
     with open_reader(url) as reading:  # refuses a database that is missing, where opening to write would make it
-        names = [episode for episode in chosen(reading, episodes, every, filters) if not _is_pass(reading, episode)]
+        known = runs.find(reading.store, run) if isinstance(reading.store, SqlEventStore) else None
+        names = _names(reading, episodes, every, filters, known)
+    plan = plan_of(run, verifier, asked, only_rejected=only is not None, repeat=repeat, known=known)
+    with console.progress() as progress:
+        pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
+        reader = Reader(open_store(url))
+        with reader:
+            passing = _Passing(reader, plan, pool, names, asked, settings.prices, progress)
+            try:
+                run_loop(passing.go(concurrency, max_cost_usd))
+            except KeyboardInterrupt:
+                if passing.begun:
+                    passing.say(read_pass(reader, run), "interrupted")
+                raise
+            found = _report(reader, passing, as_json=as_json)
+    ctx.exit(1 if passing.has_left(found) else 0)
+
+
+def _names(
+    reader: Reader,
+    episodes: Sequence[str],
+    every: bool,  # noqa: FBT001 - a flag of the command line
+    filters: Filters,
+    known: runs.Run | None,
+) -> list[str]:
+    """Return the episodes to judge: those chosen, or with nothing but the name of a run, those that it has."""
+    if known is not None and known.kind == REVERIFY and not (episodes or every or filters != Filters()):
+        return [episode for episode, _ in known.selection]
+    names = [one for one in chosen(reader, episodes, every, filters) if not _is_pass(reader, one)]
     if not names:
         raise UsageError("these are re-verifications themselves: name the episodes that they judge.")
-    store = open_store(url)
-    reader = Reader(store)
-    with reader, console.progress() as progress:
-        begin(store, reader, run, names, verifier, asked, only_rejected=only is not None)
-        models = Models(settings, weights_progress(progress))
-
-        async def go() -> list[tuple[list[Recheck], Outcome]]:
-            try:
-                client = models.open(verifier)
-                return [
-                    await judge(reader, episode, client, run, progress, prompts=asked, only_rejected=only is not None)
-                    for episode in names
-                ]
-            finally:
-                await models.close()
-
-        done = run_loop(go())
-        failed = [
-            f"{episode} was not judged to its end: {outcome.status}, {outcome.reason}{_cause(reader, run, episode)}"
-            for episode, (_, outcome) in zip(names, done, strict=True)
-            if outcome.status != "completed"
-        ]
-        rechecks = [recheck for found, _ in done for recheck in found]
-        ended = {episode: outcome for episode, (_, outcome) in zip(names, done, strict=True)}
-        reviews = [] if as_json else judged_reviews(reader, rechecks, ended, only_rejected=only is not None)
-        again = asked_again(reader, names) if only and not as_json else []
-    if as_json:
-        document.write("reverify", [item(one) for one in rechecks])
-    else:
-        console.line(("run ", "dim"), (run, "name"), f"  {counted(len(names), 'episode')}, verifier {verifier}")
-        agreement.show(rechecks, reviews, only_rejected=only is not None, again=again)
-    for said in failed:
-        console.say(said, style="error")
-    ctx.exit(1 if failed else 0)
-
-
-def begin(
-    store: SqlEventStore,
-    reader: Reader,
-    run: str,
-    names: Sequence[str],
-    verifier: str,
-    prompts: Prompts | None,
-    *,
-    only_rejected: bool,
-) -> None:
-    """Begin the run, or go on with it; refuse a name that stands for other work, so that no table mixes two."""
-    other = next((one for one in reader.iter_episodes(Filters(run=(run,))) if one.protocol != REVERIFY), None)
-    if other is not None:
-        raise UsageError(f"run {run!r} is one of recorded episodes ({other.episode}, ...): give another --name.")
-    settings = {
-        "verifier": verifier,
-        "prompts": None if prompts is None else text_digest(prompts.to_json()),
-        "only_rejected": only_rejected,
-    }
-    selection = [(episode, store.row(episode).head.hex()) for episode in names]
-    runs.begin(store, run, "reverify", selection, json.dumps(settings, sort_keys=True))
-
-
-async def judge(
-    reader: Reader,
-    episode: str,
-    verifier: ModelClient,
-    run: str,
-    progress: Progress,
-    *,
-    prompts: Prompts | None = None,
-    only_rejected: bool = False,
-) -> tuple[list[Recheck], Outcome]:
-    """Judge one episode, unless this run has judged it already."""
-    events = reader.events(episode)
-    for one in reader.iter_episodes(Filters(run=(run,), protocol=(REVERIFY,), status=("completed",))):
-        if one.parent == episode:
-            progress.note(f"{episode}  judged already in run {run}", "dim")
-            return rechecks_of(run, reader.events(one.episode), events), Outcome("completed", "reviewed")
-    begun = time.monotonic()
-
-    def watch(child: str, seq: int, body: Body) -> None:
-        del seq
-        match body:
-            case GenerateRequested(position=position):
-                progress.show(child, (episode, "name"), f"  {position}: the verifier is asked")
-            case VerdictGiven(segment=segment, outcome=outcome):
-                took = round(time.monotonic() - begun)
-                progress.note(f"{episode}  segment {segment}: {outcome}  [{took} s]", "dim")
-                progress.drop(child)
-            case _:
-                pass
-
-    return await reverify_episode(
-        events, verifier, reader.store, run, prompts=prompts, only_rejected=only_rejected, watch=watch
-    )
-
-
-def _cause(reader: Reader, run: str, episode: str) -> str:
-    """Return the verifier's last error, if that is what a pass over an episode ended of."""
-    for child in reader.iter_episodes(Filters(run=(run,), protocol=(REVERIFY,))):
-        if child.parent == episode:
-            errors = [
-                event.body.error for event in reader.events(child.episode) if isinstance(event.body, GenerateFailed)
-            ]
-            return f". {errors[-1]}" if errors else "."
-    return "."
+    return names
 
 
 def _is_pass(reader: Reader, episode: str) -> bool:
-    return reader.episode(episode).started.protocol == REVERIFY
+    return getattr(reader.first(episode).body, "protocol", None) == REVERIFY
 
 
-def item(one: Recheck) -> dict[str, object]:
-    """Return the JSON item of a review judged again."""
-    return {
-        "run": one.run,
-        "episode": one.episode,
-        "child": one.child,
-        "segment": one.segment,
-        "verdict_seq": one.verdict_seq,
-        "derived": one.derived,
-        "recorded": None if one.recorded is None else _verdict(one.recorded),
-        "new": _verdict(one.new),
-        "agree": one.agree,
-        "counterfactual": one.counterfactual,
-    }
+@dataclass
+class _Passing:
+    """A run at work, from the first look at its verifier to the last verdict."""
+
+    reader: Reader
+    plan: Plan
+    pool: Pool
+    names: Sequence[str]
+    prompts: Prompts | None
+    prices: Prices
+    progress: Progress
+    estimate: Estimate = field(default_factory=Estimate)
+    parts: list[Part] = field(default_factory=list)
+    watch: PassWatch | None = None
+    stopped: str | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was to be judged yet."""
+        return self.watch is not None
+
+    def has_left(self, found: Pass) -> bool:
+        """Whether something was not judged."""
+        return bool(reverify_report.left_of(self.estimate, found) or self.estimate.unread)
+
+    def say(self, found: Pass, stopped: str | None) -> None:
+        """Say what was not judged and why, and how much was."""
+        for words in self.watch.say_troubles() if self.watch is not None else ():
+            console.say(words, style="error")
+        style, new = "warning" if self.has_left(found) else "dim", sum(part.new for part in self.parts)
+        for words in reverify_report.after(self.estimate, found, new, stopped):
+            console.say(words, style=style)
+
+    async def go(self, concurrency: int, max_cost_usd: str | None) -> None:
+        """Ask who the verifier is, begin or go on, say what it will take, and judge what is left."""
+        try:
+            (facts,) = await describe({"strong": self.pool}, None, self.prices)
+            require_prices([facts], [Purse(max_cost_usd)])
+            work = await asyncio.to_thread(self._begin, facts, max_cost_usd)
+            self.watch = work.watch = PassWatch(self.progress, self.estimate.calls)
+            try:
+                await judge_shard(work, self.names, concurrency=concurrency, told=self._told)
+            finally:
+                self.stopped = work.stopped
+        finally:
+            await self.pool.close()
+
+    def _begin(self, facts: ModelFacts, max_cost_usd: str | None) -> Rejudging:
+        store = self.reader.store
+        if not isinstance(store, SqlEventStore):
+            raise UsageError("a re-verification is recorded in a database: name one with --db.")
+        arbiter = begin(store, self.reader, self.plan, self.names)
+        spent = spent_micro_usd(self.reader, self.plan.run) if max_cost_usd is not None else 0
+        work = Rejudging(
+            store=store,
+            arbiter=arbiter,
+            plan=self.plan,
+            pool=self.pool,
+            prompts=self.prompts,
+            prices=self.prices,
+            purse=Purse(max_cost_usd, of_run=True, spent=spent),
+        )
+        self.estimate = estimate(work, facts, self._shown())
+        for words in reverify_report.before(self.estimate, self.plan, facts):
+            self.progress.note(words)
+        if isinstance(self.pool, JudgePool):
+            for words in self.pool.judge.unused():
+                self.progress.note(words, "warning")
+        changed = grown(store, arbiter, self.names)
+        if changed:
+            more = "" if len(changed) == 1 else f" and {len(changed) - 1} more"
+            self.progress.note(f"{changed[0]}{more} went on since the run began: judged as it was then.", "warning")
+        return work
+
+    def _shown(self) -> Iterator[str]:
+        for number, name in enumerate(self.names, start=1):
+            self.progress.show("look", f"{number} of {len(self.names)} episodes looked at")
+            yield name
+        self.progress.drop("look")
+
+    def _told(self, part: Part) -> None:
+        self.parts.append(part)
+        if self.watch is not None:
+            self.watch.part(part)
 
 
-def _verdict(verdict: Verdict) -> dict[str, object]:
-    return {
-        "decision": verdict.decision,
-        "drafted": verdict.drafted,
-        "accepted": verdict.accepted,
-        "status": verdict.status,
-        "category": verdict.category,
-        "reason": verdict.reason,
-        "cause": verdict.cause,
-    }
+def _report(reader: Reader, passing: _Passing, *, as_json: bool) -> Pass:
+    run = passing.plan.run
+    if as_json:
+        found = read_pass(reader, run)
+        document.write("reverify", [reverify_report.item(run, one) for one in found.answers])
+    else:
+        console.line(("run ", "dim"), (run, "name"), f"  verifier {passing.plan.verifier}")
+        told = read_reverified(reader, [run])
+        agreement.show(reader, told)
+        found = told.runs[0].found
+    passing.say(found, passing.stopped)
+    return found

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from decimal import Decimal, InvalidOperation
 from typing import cast
 
 import click
@@ -13,13 +12,12 @@ from spectrace.cli import console, document, going_on, run_report
 from spectrace.cli.going_on import Before
 from spectrace.cli.loop import run_loop
 from spectrace.cli.option_help import ExplainsOptions
-from spectrace.cli.options import Seconds, db_option, json_option, label_of, whole
+from spectrace.cli.options import Seconds, db_option, dollars, json_option, label_of, whole
 from spectrace.cli.run_choices import choose_protocols, choose_tasks, lacking, named_models, require_scoring, unasked
 from spectrace.cli.run_report import Told
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, settings_here
 from spectrace.core.endings import COST_UNKNOWN, TOKENS_UNKNOWN, cut_by_run
-from spectrace.core.options import MOST
 from spectrace.errors import UsageError
 from spectrace.runs.batch import Batch, Ended, NotRecorded, cells
 from spectrace.runs.live import Labels, Recorded
@@ -37,17 +35,6 @@ def _seed(_ctx: click.Context, _param: click.Parameter, seed: int | None) -> int
     if seed is not None and abs(seed) > _LARGEST_SEED:
         raise click.BadParameter(f"{seed} is beyond {_LARGEST_SEED:,} (2^52): choose a smaller number.")
     return seed
-
-
-def _dollars(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
-    """Refuse what is no amount of money."""
-    try:
-        amount = Decimal(text or "0")
-    except InvalidOperation:
-        amount = Decimal(-1)
-    if not amount.is_finite() or not 0 <= amount <= MOST:
-        raise click.BadParameter(f"expected US dollars, for example 2.50, found {text!r}.")
-    return text
 
 
 @click.command(cls=ExplainsOptions)
@@ -87,7 +74,7 @@ def _dollars(_ctx: click.Context, _param: click.Parameter, text: str | None) -> 
 )
 @click.option(
     "--max-cost-usd",
-    callback=_dollars,
+    callback=dollars,
     metavar="USD",
     help="Stop the run once it has cost so much, by the models' prices.",
 )

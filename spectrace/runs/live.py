@@ -91,8 +91,16 @@ def options_of(protocol: object) -> str:
     return json.dumps(values, sort_keys=True)
 
 
+class Described(Port):
+    """Whoever can say who it is: a model, or the pool of a verifier."""
+
+    async def facts(self) -> ModelFacts:
+        """Contact it, and say."""
+        ...
+
+
 async def describe(
-    clients: Mapping[str, ModelClient], seed: int | None, prices: Prices | None = None
+    clients: Mapping[str, Described], seed: int | None, prices: Prices | None = None
 ) -> tuple[ModelFacts, ...]:
     """Contact every model once; a seed becomes one of its sampling parameters, and today's price is looked up."""
     today, described = datetime.now(UTC).date(), []

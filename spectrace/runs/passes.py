@@ -122,9 +122,10 @@ class Rejudging:
             lambda child, said: self._count(part.episode, part.repeat, keys[said.segment], child, said), self.watch
         )
         recorder, writer = await begin(self.store, new_episode_id(), first, answers)
+        answers(recorder.episode, 0, first)
         requests = review_requests(part.episode, setup_of(first), found.reviews)
         source = PassSource(
-            verifier_source(self.pool, part.episode, requests),
+            verifier_source(self.pool, part.episode, requests, client),
             facts,
             answers,
             _Refusal(self, part, recorder.episode),

@@ -14,12 +14,12 @@ import sqlalchemy as sa
 from spectrace.core.digest import canonical, digest
 from spectrace.errors import UsageError
 from spectrace.store import tables
-from spectrace.store.arbiter import Item
+from spectrace.store.arbiter import WHOLE, Item
 from spectrace.store.asked import Grid, with_asked
 from spectrace.store.projections import storable
 from spectrace.store.sql import SqlEventStore
 
-__all__ = ["Item", "Run", "ask", "begin", "cancel", "every", "find", "get", "items", "record"]
+__all__ = ["Item", "Run", "ask", "begin", "cancel", "every", "find", "get", "items", "record", "whole_parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,15 @@ def items(store: SqlEventStore, name: str, parent: str | None = None) -> list[It
             )
             for row in connection.execute(query)
         ]
+
+
+def whole_parts(store: SqlEventStore, name: str) -> set[tuple[str, int]]:
+    """Return the (episode, repeat) of which nothing is left to be done."""
+    column = tables.run_items.c
+    query = sa.select(column.parent, column.repeat).join(tables.runs)
+    query = query.where(tables.runs.c.name == name, column.verdict_seq == WHOLE)
+    with store.database.reading() as connection:
+        return {(parent, repeat) for parent, repeat in connection.execute(query)}
 
 
 def _find(connection: sa.Connection, name: str) -> "sa.Row[Any] | None":

@@ -17,6 +17,7 @@ def test_a_pass_ended_as_its_whole_child_or_else_as_the_last():
 
     assert [len(children[name][1]) for name in (one, other)] == [2, 1]
     assert children[one][1][0].verifier.name == "second"
+    assert ended_of(children, [(other, 1)])[other, 1] == Outcome("completed", "reviewed")
     assert ended_of(children, [("empty", 1)]) == {
         (one, 1): Outcome("completed", "reviewed"),
         (other, 1): Outcome("failed", "model_strong_server"),

@@ -13,7 +13,7 @@ from spectrace.audit.queries import Reader
 from spectrace.core.events import EpisodeStarted, GenerateRequested, OutcomeSettled
 from spectrace.core.types import Completion, Message, Usage
 from spectrace.cost.prices import Price
-from spectrace.errors import ModelFailed, UsageError
+from spectrace.errors import ModelFailed, StoreError
 from spectrace.runs.pass_plan import Part, Plan
 from spectrace.runs.passes import BUSY, judge_shard
 from spectrace.runs.purse import Purse
@@ -244,9 +244,9 @@ def test_a_parent_that_was_never_so_is_refused_and_the_others_are_judged(store):
     runs.begin(store, "again", "reverify", [(odd, "00" * 32), (good, store.row(good).head.hex())], PLAN.to_json())
     parts = judged(work(store, [odd, good], PLAN), [odd, good])
 
-    assert [(one.new, one.then) for one in parts] == [(0, "never"), (3, "again")]
+    assert [(one.new, one.why is None) for one in parts] == [(0, False), (3, True)]
     assert f"episode {odd} is not the one that the run selected" in parts[0].why
-    with pytest.raises(UsageError, match="no event of its"):
+    with pytest.raises(StoreError, match="no event of its"):
         parent_at(store, odd, "00" * 32)
 
 

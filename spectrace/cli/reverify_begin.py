@@ -1,0 +1,102 @@
+"""How a re-verification run begins, and how the same name goes on: with the same work, or not at all.
+
+A run is its verifier, prompts, repeats and data set; a table must never mix two of them. What may change when it goes
+on is how fast and for how much money. Nothing that its settings name is opened: the verifier is named again.
+"""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from spectrace.audit.answers import Filters
+from spectrace.audit.lines import counted
+from spectrace.audit.queries import Reader
+from spectrace.core.digest import text_digest
+from spectrace.core.money import spent
+from spectrace.core.prompts import Prompts
+from spectrace.core.rereviews import REVERIFY
+from spectrace.errors import UsageError
+from spectrace.runs.pass_plan import Plan
+from spectrace.store import runs
+from spectrace.store.run_arbiter import RunArbiter
+from spectrace.store.sql import SqlEventStore
+
+_MICRO = 1_000_000
+
+
+def plan_of(
+    run: str, verifier: str, prompts: Prompts | None, *, only_rejected: bool, repeat: int | None, known: runs.Run | None
+) -> Plan:
+    """Return what a run is asked for now; how often, where nobody says, is as it was begun."""
+    if repeat is None:
+        repeat = Plan.from_json(run, known.settings).repeat if known is not None and known.kind == REVERIFY else 1
+    digest = None if prompts is None else text_digest(prompts.to_json())
+    return Plan(run, verifier, digest, only_rejected, repeat)
+
+
+def begin(store: SqlEventStore, reader: Reader, plan: Plan, names: Sequence[str]) -> RunArbiter:
+    """Begin the run, or go on with it; raise UsageError for a name that stands for other work."""
+    known = runs.find(store, plan.run)
+    if known is None:
+        other = next((one for one in reader.iter_episodes(Filters(run=(plan.run,))) if one.protocol != REVERIFY), None)
+        if other is not None:
+            raise UsageError(
+                f"run {plan.run!r} is one of recorded episodes ({other.episode}, ...): give another --name."
+            )
+        pairs = sorted((episode, store.row(episode).head.hex()) for episode in names)
+        runs.begin(store, plan.run, REVERIFY, pairs, plan.to_json())
+        return RunArbiter(store, plan.run)
+    differing = list(_differing(known, plan, names))
+    if differing:
+        raise UsageError(
+            f"run {plan.run!r} exists with {' and '.join(differing)}: the same name goes on with the same work "
+            f"(`spectrace reverify --name {plan.run} --verifier MODEL` alone does). Give another --name."
+        )
+    if known.cancelled_at is not None:
+        raise UsageError(
+            f"run {plan.run!r} was cancelled: what it has judged stays, and nothing more of it is begun. "
+            "Give another --name."
+        )
+    return RunArbiter(store, plan.run)
+
+
+def _differing(known: runs.Run, plan: Plan, names: Sequence[str]) -> Iterator[str]:
+    if known.kind != REVERIFY:
+        yield f"another kind, {known.kind}"
+        return
+    before = Plan.from_json(plan.run, known.settings)
+    if before.verifier != plan.verifier:
+        yield f"verifier {before.verifier!r}, now {plan.verifier!r}"
+    if before.prompts != plan.prompts:
+        yield f"{_prompts(before)}, now {_prompts(plan)}"
+    if before.only_rejected != plan.only_rejected:
+        yield f"{_only(before)}, now {_only(plan)}"
+    if before.repeat != plan.repeat:
+        yield f"--repeat {before.repeat}, now {plan.repeat}"
+    had, has = {episode for episode, _ in known.selection}, set(names)
+    if had != has:
+        yield (
+            f"another selection of {counted(len(had), 'episode')}: {len(has - had)} of these "
+            f"{len(has)} are not in it, and {len(had - has)} of it are not among these"
+        )
+
+
+def _prompts(plan: Plan) -> str:
+    return "the recorded prompts" if plan.prompts is None else f"prompts {plan.prompts[:19]}"
+
+
+def _only(plan: Plan) -> str:
+    return "--only rejected" if plan.only_rejected else "all reviews"
+
+
+def grown(store: SqlEventStore, arbiter: RunArbiter, names: Sequence[str]) -> list[str]:
+    """Return the episodes whose logs go on past what was selected; they are judged as they were."""
+    return [name for name in names if store.row(name).head.hex() != arbiter.head(name)]
+
+
+def spent_micro_usd(reader: Reader, run: str) -> int:
+    """Return what a run's calls have cost so far, as far as that is known; those of killed children are in it."""
+    total = 0
+    for one in reader.iter_episodes(Filters(run=(run,), protocol=(REVERIFY,))):
+        cost = one.cost_usd or one.cost_usd_at_least
+        total += round(Decimal(cost) * _MICRO) if cost else spent(reader.events(one.episode, prompts=False)).micro_usd
+    return total

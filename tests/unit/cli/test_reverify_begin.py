@@ -1,0 +1,81 @@
+"""The same name goes on with the same work, or not at all."""
+
+from dataclasses import replace
+
+import pytest
+
+from spectrace.audit.queries import Reader
+from spectrace.cli.reverify_begin import begin, grown, plan_of, spent_micro_usd
+from spectrace.core.prompts import Prompts
+from spectrace.errors import UsageError
+from spectrace.runs.live import Labels
+from spectrace.runs.pass_plan import Plan
+from spectrace.store import runs
+from spectrace.store.sql import open_store
+from tests.playbook import accept
+from tests.shop_log import recorded, reverified
+
+PLAN = Plan("again", "m")
+
+
+@pytest.fixture
+def reader(tmp_path):
+    with Reader(open_store(str(tmp_path / "log.db"))) as opened:
+        yield opened
+
+
+def test_a_selection_is_the_same_data_set_in_whatever_order_it_was_named(reader):
+    store = reader.store
+    names = [recorded(store) for _ in range(3)]
+    begin(store, reader, PLAN, names)
+    first = runs.get(store, "again")
+    begin(store, reader, PLAN, names[::-1])
+    begin(store, reader, replace(PLAN, run="other"), names[::-1])
+
+    assert runs.get(store, "again") == first
+    assert runs.get(store, "other").selection_digest == first.selection_digest
+
+
+def test_a_run_from_before_there_were_repeats_goes_on_as_it_was_begun(reader):
+    store = reader.store
+    names = [recorded(store) for _ in range(2)]
+    old = '{"only_rejected": false, "prompts": null, "verifier": "m"}'
+    pairs = [(name, store.row(name).head.hex()) for name in names[::-1]]
+    known = runs.begin(store, "again", "reverify", pairs, old)
+    plan = plan_of("again", "m", None, only_rejected=False, repeat=None, known=known)
+
+    assert plan == PLAN
+    assert begin(store, reader, plan, names).head(names[0]) == store.row(names[0]).head.hex()
+    assert runs.get(store, "again") == known
+
+
+def test_how_often_is_as_it_was_begun_where_nobody_says(reader):
+    known = runs.begin(reader.store, "again", "reverify", [], replace(PLAN, repeat=3).to_json())
+
+    assert plan_of("again", "m", None, only_rejected=False, repeat=None, known=known).repeat == 3
+    assert plan_of("again", "m", None, only_rejected=False, repeat=2, known=known).repeat == 2
+    assert plan_of("new", "m", Prompts(), only_rejected=True, repeat=None, known=None).repeat == 1
+
+
+def test_a_name_of_recorded_episodes_is_refused_whether_a_run_of_that_name_was_begun_or_not(reader):
+    episode = recorded(reader.store, labels=Labels(run="first"))
+    runs.begin(reader.store, "batch", "run", [])
+
+    with pytest.raises(UsageError, match="run 'first' is one of recorded episodes"):
+        begin(reader.store, reader, replace(PLAN, run="first"), [episode])
+    with pytest.raises(UsageError, match="run 'batch' exists with another kind, run"):
+        begin(reader.store, reader, replace(PLAN, run="batch"), [episode])
+
+
+def test_a_log_that_did_not_grow_is_not_said_to_have(reader):
+    episode = recorded(reader.store)
+    arbiter = begin(reader.store, reader, PLAN, [episode])
+
+    assert grown(reader.store, arbiter, [episode]) == []
+
+
+def test_what_nobody_prices_has_cost_nothing_that_is_known(reader):
+    episode = recorded(reader.store)
+    reverified(reader.store, episode, "again", [accept()] * 3)
+
+    assert spent_micro_usd(reader, "again") == 0

@@ -1,0 +1,76 @@
+from dataclasses import replace
+
+from spectrace.audit.passes import Answer, Pass
+from spectrace.cli.reverify_report import after, before, item, left_of
+from spectrace.core.types import ModelFacts, Verdict
+from spectrace.runs.pass_estimate import Estimate
+from spectrace.runs.pass_plan import Plan
+
+PLAN = Plan("again", "m", repeat=2)
+FACTS = ModelFacts("strong", "openai", "m", price='{"input": "2", "cached": "1", "output": "4"}')
+DONE = Pass("again", {"verifier": "m"}, (), "", (), (), {})
+ANSWER = Answer("ep", 1, 7, False, 2, "child", 9, Verdict(2, 2), 8, Verdict(2, 1, category="other", reason="no"))
+
+
+def test_before_it_begins_every_number_has_its_ground():
+    found = Estimate(
+        episodes=40,
+        reviews=200,
+        before=20,
+        left_out=4,
+        prompt_tokens=1_500_000,
+        counted=100,
+        output_tokens=1000,
+        written=100,
+        unread={"ep1": "it is damaged."},
+    )
+
+    assert list(before(found, PLAN, FACTS)) == [
+        "Run again: 100 reviews of 40 episodes, each judged 2 times.",
+        "20 reviews were judged before.",
+        "4 reviews were left out: m says nothing of them.",
+        "Episode ep1 cannot be judged: it is damaged.",
+        (
+            "It will take 176 calls, about 1.5 million prompt tokens (of 100 counted when they were recorded, "
+            "of 76 a token taken for 4 characters), about 3.004 USD (nothing cached)."
+        ),
+    ]
+
+
+def test_without_a_price_no_cost_is_said_and_what_is_free_is_said_to_be():
+    found = Estimate(episodes=1, reviews=2, prompt_tokens=20_000)
+    free = replace(FACTS, price='{"input": "0", "cached": "0", "output": "0"}')
+
+    assert list(before(found, replace(PLAN, repeat=1), replace(FACTS, price=None)))[-1].endswith("4 characters).")
+    assert list(before(found, PLAN, free))[-1].endswith(", for nothing.")
+
+
+def test_what_is_left_is_said_with_why_and_how_to_go_on():
+    found = Estimate(reviews=5, left_out=1)
+    done = replace(DONE, answers=(ANSWER,), too_long=frozenset({("ep", 2, 1)}))
+
+    assert left_of(found, done) == 2
+    assert list(after(found, done, 1, "run_max_cost_usd")) == [
+        "5 reviews: judged now 1, before 1, left 2, left out 1.",
+        (
+            "Not all is judged (the money is spent: --max-cost-usd). "
+            "`spectrace reverify --name again --verifier m` goes on."
+        ),
+    ]
+    assert list(after(found, done, 1, "run_cancelled"))[1] == "Not all is judged (the run was cancelled)."
+    assert len(list(after(Estimate(reviews=2), done, 2, None))) == 1
+
+
+def test_an_item_has_both_verdicts_and_where_the_new_one_is_recorded():
+    told = item("again", ANSWER)
+
+    assert {name: told[name] for name in ("run", "episode", "child", "repeat", "segment", "verdict_seq")} == {
+        "run": "again",
+        "episode": "ep",
+        "child": "child",
+        "repeat": 2,
+        "segment": 1,
+        "verdict_seq": 7,
+    }
+    assert (told["recorded"]["decision"], told["new"]["decision"], told["agree"]) == ("reject", "accept", False)
+    assert item("again", replace(ANSWER, recorded=None))["recorded"] is None
