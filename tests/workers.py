@@ -25,6 +25,7 @@ from spectrace.store.sql import open_store
 from tests.episodes import record_shop
 
 VERIFIER = "slow:judge"
+RUN = "again"
 REVIEWS = 3
 """Of one shop episode."""
 _SLOW = """
@@ -152,8 +153,19 @@ def standings(url: str) -> dict[str, object]:
         store.close()
 
 
+def attempts(url: str) -> list[int]:
+    """Return how often each job of the queue was begun and not finished."""
+    with connected(url) as connection:
+        jobs = f'"{queue_schema.schema_of(connection)}".procrastinate_jobs'
+        return list(connection.exec_driver_sql(f"SELECT attempts FROM {jobs} ORDER BY id").scalars())  # noqa: S608 - ours
+
+
 def drop_queue(url: str) -> None:
     """Drop the queue beside a log, which lies in a schema of its own."""
-    engine = sa.create_engine(parse_url(url), isolation_level="AUTOCOMMIT", poolclass=sa.pool.NullPool)
-    with engine.connect() as connection:
+    with connected(url) as connection:
         connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{queue_schema.schema_of(connection)}" CASCADE')
+
+
+def connected(url: str) -> sa.Connection:
+    """Return a connection beside spectrace's own."""
+    return sa.create_engine(parse_url(url), isolation_level="AUTOCOMMIT", poolclass=sa.pool.NullPool).connect()

@@ -77,7 +77,7 @@ def command(
     """Work on shards of re-verifications that are queued in a Postgres log, beside other machines."""
     settings, asked = settings_here(), open_prompts(prompts)
     url = database_url(db, settings)
-    queue_schema.require_postgres(parse_url(url))
+    queue_schema.require(parse_url(url))
     open_store(url, read_only=True).close()  # refuses what is missing, where opening to write would make it
     with console.progress() as progress:
         pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))

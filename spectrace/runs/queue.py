@@ -20,7 +20,7 @@ from spectrace.store.jobs import Job, Jobs, queue_key
 
 MOST_ATTEMPTS = 5
 """A shard that so many workers began and did not finish fails."""
-_AGAIN_S, _LONGEST_AGAIN_S = 30.0, 600.0
+_AGAIN_S, _LONGEST_AGAIN_S = 10.0, 600.0
 """How long a shard with trouble is left alone: doubled at each attempt, up to the second."""
 
 State = Literal["doing", "done", "given_back", "taken_over", "cancelled", "failed"]

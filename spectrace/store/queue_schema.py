@@ -24,19 +24,20 @@ _LOCK = 0x73_70_65_63_71_75
 """Of one who makes or migrates the queue; the others wait."""
 
 
-def require_postgres(url: sa.URL) -> None:
-    """Raise UsageError for a database that many machines cannot share."""
+def require(url: sa.URL) -> None:
+    """Raise UsageError for a database that many machines cannot share, and where procrastinate is not installed."""
     if url.get_backend_name() == "sqlite":
         raise UsageError(
             f"a queue needs a log in Postgres, which many machines can write; {shown(url)} is a SQLite file. "
             "On one machine `spectrace reverify --concurrency N` does the work without a queue; to use several, "
             f"`spectrace db copy postgresql://USER@HOST/NAME --db {shown(url)}` takes the log there."
         )
+    _migrations()
 
 
 def prepare(url: str) -> str:
     """Make the queue's schema, or bring it up to date; return its name."""
-    require_postgres(parse_url(url))
+    require(parse_url(url))
     known = _migrations()
     database = Database(parse_url(url), read_only=False)
     try:

@@ -9,11 +9,10 @@ from spectrace.audit.queries import open_reader
 from spectrace.runs.pass_plan import Plan
 from spectrace.store.jobs import Standing, queue_key
 from tests import workers
-from tests.workers import REVIEWS, VERIFIER, WorkerProcess, until
+from tests.workers import REVIEWS, RUN, VERIFIER, WorkerProcess, until
 
 EPISODES = 167
 """Of three reviews each: 501."""
-RUN = "again"
 
 
 @pytest.fixture
@@ -140,3 +139,18 @@ def test_poisonous_jobs_fail_and_the_worker_says_so_and_goes_on(log, tmp_path):
     assert "\x1b[31m" not in said
     assert "Left in the queue: 1 job of no run that this log knows and nobody cancelled." in said
     assert judged_once(log, RUN, episodes)[0]
+
+
+def test_a_verifier_that_fails_is_told_and_the_shard_is_tried_again_later(log, tmp_path):
+    episodes = workers.record(log, 1)
+    (tmp_path / "broken.py").write_text("def judge(request):\n    raise OSError('no route')\n")
+    workers.begin(log, Plan(RUN, "broken:judge"), episodes, 1)
+    worker = WorkerProcess(log, tmp_path, verifier="broken:judge")
+    until(lambda: workers.attempts(log) == [1])
+    worker.send(signal.SIGTERM)
+    _, (item,), said = worker.wait()
+
+    assert (item["state"], item["judged"], item["verdicts"]) == ("given_back", 0, 0)
+    assert "no route" in item["detail"]
+    assert "no route" in said
+    assert workers.standings(log) == {queue_key(RUN): Standing(queued=1)}
