@@ -9,7 +9,6 @@ import click
 
 from spectrace.audit.lines import counted
 from spectrace.cli import console
-from spectrace.cli.loop import run_loop
 from spectrace.cli.options import Decorator, whole
 from spectrace.errors import UsageError
 from spectrace.runs.pass_plan import Plan
@@ -28,29 +27,26 @@ shard_option: Decorator = click.option(
 )
 
 
-def require_queue(url: str) -> None:
-    """Raise before anything is recorded where there can be no queue; make it where there is none yet."""
-    queue_schema.prepare(url)
+def require_queue(url: str, max_cost_usd: str | None) -> None:
+    """Raise UsageError, before anything is recorded, where there can be no queue."""
+    queue_schema.require(parse_url(url))
+    if max_cost_usd is not None:
+        raise UsageError("--queue asks nothing and spends nothing: give --max-cost-usd to `spectrace worker`.")
 
 
-def put_into_queue(store: SqlEventStore, url: str, plan: Plan, episodes: Sequence[str], size: int) -> int:
+async def put_into_queue(store: SqlEventStore, plan: Plan, episodes: Sequence[str], size: int) -> int:
     """Put what is left of a run that was begun into its queue; return how many shards that makes."""
-    if runs.get(store, plan.run).cancelled_at is not None:
-        raise UsageError(f"run {plan.run!r} was cancelled: nothing more of it is begun. Give another --name.")
     whole_parts = {(one.parent, one.repeat) for one in runs.items(store, plan.run) if one.verdict_seq == WHOLE}
     repeats = range(1, plan.repeat + 1)
     left = [one for one in episodes if any((one, repeat) not in whole_parts for repeat in repeats)]
-    return run_loop(_enqueue(url, plan.run, left, size))
+    async with open_queue(store.database.url.render_as_string(hide_password=False)) as jobs:
+        return await enqueue(jobs, plan.run, left, size)
 
 
-def say_queued(url: str, plan: Plan, shards: int, prompts: str) -> None:
+def say_queued(plan: Plan, shards: int, prompts: str, url: str) -> None:
     """Say what was queued, and what works on it."""
     asked = "" if prompts == "recorded" else f" --prompts {prompts}"
-    console.say(f"Run {plan.run}: {counted(shards, 'shard')} put into the queue. Start on each machine:")
-    console.say(f"  spectrace worker --verifier {plan.verifier}{asked} --run {plan.run} --db {shown(parse_url(url))}")
+    where = f"--run {plan.run} --db {shown(parse_url(url))}"
+    console.say(f"{counted(shards, 'shard')} of run {plan.run} put into the queue. What works on them, on any machine:")
+    console.say(f"  spectrace worker --verifier {plan.verifier}{asked} {where}")
     console.say(f"How it stands: spectrace runs {plan.run}", style="dim")
-
-
-async def _enqueue(url: str, run: str, episodes: Sequence[str], size: int) -> int:
-    async with open_queue(url) as jobs:
-        return await enqueue(jobs, run, episodes, size)

@@ -40,7 +40,7 @@ class OwnRuns:
     store: SqlEventStore
     pool: Pool
     verifier: str
-    """As it was named on the command line."""
+    """As it was named on the command line, without where it is reached (`config.verifier_name`)."""
     prompts: Prompts | None = None
     only: str | None = None
     """The one run to work on."""
@@ -105,16 +105,16 @@ class OwnRuns:
         for name, settings in run_offers.uncancelled(self.store, REVERIFY):
             try:
                 yield Plan.from_json(name, settings)
-            except (UsageError, ValueError):  # somebody else's; a shard of it is left in the queue, and that is said
-                continue
+            except (UsageError, ValueError, RecursionError):
+                continue  # settings that nobody of us wrote; that its shards are left in the queue is said
 
     def _is_own(self, plan: Plan) -> bool:
         named = self.only is None or plan.run == self.only
-        return named and (plan.verifier, plan.prompts) == (self.verifier, self.prompts_digest)
+        return named and (_name(plan), plan.prompts) == (self.verifier, self.prompts_digest)
 
     def _why_not(self, plan: Plan) -> str:
-        if plan.verifier != self.verifier:
-            return f"its verifier is {plan.verifier}"
+        if _name(plan) != self.verifier:
+            return f"its verifier is {_name(plan)}"
         if plan.prompts != self.prompts_digest:
             return "it asks with other prompts"
         return "it is not the run that --run names"
@@ -152,3 +152,8 @@ class OwnRuns:
                 "Name the same one, or give the run of this one another name"
             )
         self._same.add(run)
+
+
+def _name(plan: Plan) -> str:
+    """Return the name of a run's verifier; each machine reaches it where its own command line says."""
+    return plan.verifier.partition("@http")[0]

@@ -13,17 +13,20 @@ from spectrace.audit.queries import Reader, open_reader
 from spectrace.audit.reverified import read_reverified
 from spectrace.cli import agreement, console, document, reverify_report
 from spectrace.cli.console import Progress
+from spectrace.cli.enqueue import put_into_queue, queue_option, require_queue, say_queued, shard_option
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, dollars, filter_options, json_option, whole
-from spectrace.cli.reverify_begin import begin, grown, plan_of, spent_micro_usd
+from spectrace.cli.reverify_begin import NotBegun, begin, grown, plan_of, refuse_recorded, selection_of, spent_micro_usd
 from spectrace.cli.reverify_watch import PassWatch
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.cli.watch import weights_progress
 from spectrace.config import database_url, open_prompts, open_verifier, settings_here
+from spectrace.core.events import EpisodeStarted
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY
 from spectrace.core.types import ModelFacts
-from spectrace.errors import UsageError
+from spectrace.core.versions import require_readable
+from spectrace.errors import ModelFailed, StoreError, UsageError
 from spectrace.runs.live import Prices, describe
 from spectrace.runs.pass_estimate import Estimate, estimate
 from spectrace.runs.pass_plan import Part, Plan
@@ -31,6 +34,7 @@ from spectrace.runs.passes import Rejudging, judge_shard
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.verifiers import JudgePool, Pool
 from spectrace.store import runs
+from spectrace.store.arbiter import Arbiter
 from spectrace.store.sql import SqlEventStore, open_store
 
 
@@ -56,6 +60,8 @@ from spectrace.store.sql import SqlEventStore, open_store
     metavar="USD",
     help="Stop once the run has cost so much, by the verifier's price.",
 )
+@queue_option
+@shard_option
 @filter_options()
 @db_option
 @json_option
@@ -70,8 +76,10 @@ def command(
     prompts: str,
     concurrency: int,
     max_cost_usd: str | None,
+    shard: int,
     db: str | None,
     *,
+    queue: bool,
     filters: Filters,
     every: bool,
     as_json: bool,
@@ -79,6 +87,8 @@ def command(
     """Judge recorded reviews again with another verifier, and set both verdicts side by side."""
     settings, asked = settings_here(), open_prompts(prompts)
     url = database_url(db, settings)
+    if queue:
+        require_queue(url, max_cost_usd)
     run = name or f"reverify-{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}"
     with open_reader(url) as reading:  # refuses a database that is missing, where opening to write would make it
         known = runs.find(reading.store, run) if isinstance(reading.store, SqlEventStore) else None
@@ -90,11 +100,14 @@ def command(
         with reader:
             passing = _Passing(reader, plan, pool, names, asked, settings.prices, progress)
             try:
-                run_loop(passing.go(concurrency, max_cost_usd))
+                run_loop(passing.queue(shard) if queue else passing.go(concurrency, max_cost_usd))
             except KeyboardInterrupt:
                 if passing.begun:
                     passing.say(read_pass(reader, run), "interrupted")
                 raise
+            if queue:
+                _say_queued(passing, prompts, url, as_json=as_json)
+                ctx.exit(0)
             found = _report(reader, passing, as_json=as_json)
     ctx.exit(1 if passing.has_left(found) else 0)
 
@@ -116,7 +129,9 @@ def _names(
 
 
 def _is_pass(reader: Reader, episode: str) -> bool:
-    return getattr(reader.first(episode).body, "protocol", None) == REVERIFY
+    first = reader.first(episode)
+    require_readable(first)
+    return isinstance(first.body, EpisodeStarted) and first.body.protocol == REVERIFY
 
 
 @dataclass
@@ -134,6 +149,8 @@ class _Passing:
     parts: list[Part] = field(default_factory=list)
     watch: PassWatch | None = None
     stopped: str | None = None
+    shards: int = 0
+    """Put into the queue."""
 
     @property
     def begun(self) -> bool:
@@ -166,11 +183,32 @@ class _Passing:
         finally:
             await self.pool.close()
 
-    def _begin(self, facts: ModelFacts, max_cost_usd: str | None) -> Rejudging:
-        store = self.reader.store
-        if not isinstance(store, SqlEventStore):
+    async def queue(self, shard: int) -> None:
+        """Begin or go on, say what it will take, and leave the work to workers; they must reach the verifier."""
+        try:
+            try:
+                (facts,) = await describe({"strong": self.pool}, None, self.prices)
+            except ModelFailed as error:
+                self.progress.note(f"The verifier does not answer here, so its price is not known: {error}", "warning")
+                facts = ModelFacts("strong", "", self.plan.verifier)
+            work = await asyncio.to_thread(self._begin, facts, None)
+            self.shards = await put_into_queue(self._store(), work.plan, self.names, shard)
+        finally:
+            await self.pool.close()
+
+    def _store(self) -> SqlEventStore:
+        if not isinstance(self.reader.store, SqlEventStore):
             raise UsageError("a re-verification is recorded in a database: name one with --db.")
-        arbiter = begin(store, self.reader, self.plan, self.names)
+        return self.reader.store
+
+    def _begin(self, facts: ModelFacts, max_cost_usd: str | None) -> Rejudging:
+        store = self._store()
+        known = runs.find(store, self.plan.run)
+        if known is None:
+            refuse_recorded(self.reader, self.plan.run)
+            arbiter: Arbiter = NotBegun(dict(selection_of(store, self.names)))
+        else:
+            arbiter = begin(store, self.plan, self.names)
         spent = spent_micro_usd(self.reader, self.plan.run) if max_cost_usd is not None else 0
         work = Rejudging(
             store=store,
@@ -182,16 +220,23 @@ class _Passing:
             purse=Purse(max_cost_usd, of_run=True, spent=spent),
         )
         self.estimate = estimate(work, facts, self._shown())
+        if known is None:
+            for why in self.estimate.unread.values():  # of what it selects, everything can be judged
+                raise StoreError(why)
+            work.arbiter = begin(store, self.plan, self.names)
+        self._say_before(facts)
+        changed = grown(store, work.arbiter, self.names)
+        if changed:
+            more = "" if len(changed) == 1 else f" and {len(changed) - 1} more"
+            self.progress.note(f"{changed[0]}{more} went on since the run began: judged as it was then.", "warning")
+        return work
+
+    def _say_before(self, facts: ModelFacts) -> None:
         for words in reverify_report.before(self.estimate, self.plan, facts):
             self.progress.note(words)
         if isinstance(self.pool, JudgePool):
             for words in self.pool.judge.unused():
                 self.progress.note(words, "warning")
-        changed = grown(store, arbiter, self.names)
-        if changed:
-            more = "" if len(changed) == 1 else f" and {len(changed) - 1} more"
-            self.progress.note(f"{changed[0]}{more} went on since the run began: judged as it was then.", "warning")
-        return work
 
     def _shown(self) -> Iterator[str]:
         for number, name in enumerate(self.names, start=1):
@@ -203,6 +248,14 @@ class _Passing:
         self.parts.append(part)
         if self.watch is not None:
             self.watch.part(part)
+
+
+def _say_queued(passing: _Passing, prompts: str, url: str, *, as_json: bool) -> None:
+    """Say what was queued; the document holds what is judged so far."""
+    say_queued(passing.plan, passing.shards, prompts, url)
+    if as_json:
+        run = passing.plan.run
+        document.write("reverify", [reverify_report.item(run, one) for one in read_pass(passing.reader, run).answers])
 
 
 def _report(reader: Reader, passing: _Passing, *, as_json: bool) -> Pass:

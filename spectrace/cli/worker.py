@@ -11,10 +11,12 @@ from spectrace.audit.lines import counted
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, Progress
 from spectrace.cli.loop import run_loop
-from spectrace.cli.options import Seconds, db_option, json_option, whole
+from spectrace.cli.options import Seconds, db_option, dollars, json_option, whole
 from spectrace.cli.own_runs import OwnRuns
 from spectrace.cli.watch import weights_progress
 from spectrace.config import database_url, open_prompts, open_verifier, settings_here, verifier_name
+from spectrace.runs.live import describe
+from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.queue import Shard, Worker
 from spectrace.store import queue_schema, runs
 from spectrace.store.address import parse_url
@@ -47,6 +49,12 @@ _STYLES = {"done": "good", "failed": "bad"}
 @click.option("--run", metavar="NAME", help="Work on this run alone. [default: on all that name this verifier]")
 @click.option("--concurrency", type=whole(1), default=1, show_default=True, help="Episodes at once.")
 @click.option(
+    "--max-cost-usd",
+    callback=dollars,
+    metavar="USD",
+    help="Stop this worker once it has spent so much, by the verifier's price.",
+)
+@click.option(
     "--wait/--until-empty",
     default=False,
     help="Wait for more work until it is stopped, or end once no shard is queued or worked on. [default: until-empty]",
@@ -68,6 +76,7 @@ def command(
     prompts: str,
     run: str | None,
     concurrency: int,
+    max_cost_usd: str | None,
     silent_s: float,
     db: str | None,
     *,
@@ -92,6 +101,7 @@ def command(
                 prompts=asked,
                 only=run,
                 prices=settings.prices,
+                purse=Purse(max_cost_usd, of_run=True),
             )
             shift = _Shift(own, progress)
             interrupted = False
@@ -121,6 +131,7 @@ class _Shift:
     async def work(self, url: str, *, concurrency: int, wait: bool, silent_s: float) -> None:
         """Work until it is stopped or nothing is left; close the verifier whatever happens."""
         try:
+            require_prices(await describe({"strong": self._own.pool}, None, self._own.prices), [self._own.purse])
             async with open_queue(url) as jobs:
                 worker = Worker(jobs, self._own, concurrency=concurrency, wait=wait, silent_s=silent_s, told=self._told)
                 self._say_left(self._own.left(await jobs.standings()))

@@ -6,6 +6,7 @@ with. A job is ended or given back only by the worker that has it: one that slep
 for dead finds it taken over. Between that look and the change lies a moment; what both judge then counts once, as ever.
 """
 
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -59,7 +60,18 @@ def _connector(url: sa.URL, schema: str) -> "BaseConnector":
     path = queue_schema.quoted(schema).replace("\\", "\\\\").replace(" ", "\\ ")
     options = f"{given.get('options', '')} -csearch_path={path}".strip()
     arguments: dict[str, Any] = {"connect_timeout": 10, **given, "options": options}
-    return PsycopgConnector(kwargs=arguments, min_size=1, max_size=2)
+    return PsycopgConnector(kwargs=arguments, json_loads=_read, min_size=1, max_size=2)
+
+
+def _read(text: str | bytes) -> object:
+    """Read a job's arguments; None, which is no job of ours, where Postgres takes what Python does not.
+
+    Raised here it would undo the fetch, and the same job would stop every worker.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # a number of 5,000 digits; lists 5,000 deep
+        return None
 
 
 class ProcrastinateJobs:

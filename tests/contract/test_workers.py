@@ -97,6 +97,7 @@ async def test_who_slept_changes_nothing_and_a_second_finder_comes_too_late(log)
 
 
 ROWS = ["null", '"text"', "[1]", "{}", '{"run": "again"}', '{"run": "nobody", "episodes": ["e1"]}']
+ROWS += [f'{{"run": {"9" * 5000}}}', '{"run": ' + "[" * 5000 + "]" * 5000 + "}"]
 ROWS += ['{"run": "again", "episodes": ["\\u001b[31m"]}', '{"run": "again", "episodes": ' + "[" * 900 + "]" * 900 + "}"]
 
 
