@@ -4,7 +4,8 @@ A run is its verifier, prompts, repeats and data set; a table must never mix two
 on is how fast and for how much money. Nothing that its settings name is opened: the verifier is named again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from spectrace.audit.answers import Filters
@@ -17,6 +18,7 @@ from spectrace.core.rereviews import REVERIFY
 from spectrace.errors import UsageError
 from spectrace.runs.pass_plan import Plan
 from spectrace.store import runs
+from spectrace.store.arbiter import Arbiter, Item
 from spectrace.store.run_arbiter import RunArbiter
 from spectrace.store.sql import SqlEventStore
 
@@ -33,17 +35,11 @@ def plan_of(
     return Plan(run, verifier, digest, only_rejected, repeat)
 
 
-def begin(store: SqlEventStore, reader: Reader, plan: Plan, names: Sequence[str]) -> RunArbiter:
+def begin(store: SqlEventStore, plan: Plan, names: Sequence[str]) -> RunArbiter:
     """Begin the run, or go on with it; raise UsageError for a name that stands for other work."""
     known = runs.find(store, plan.run)
     if known is None:
-        other = next((one for one in reader.iter_episodes(Filters(run=(plan.run,))) if one.protocol != REVERIFY), None)
-        if other is not None:
-            raise UsageError(
-                f"run {plan.run!r} is one of recorded episodes ({other.episode}, ...): give another --name."
-            )
-        pairs = sorted((episode, store.row(episode).head.hex()) for episode in names)
-        runs.begin(store, plan.run, REVERIFY, pairs, plan.to_json())
+        runs.begin(store, plan.run, REVERIFY, selection_of(store, names), plan.to_json())
         return RunArbiter(store, plan.run)
     differing = list(_differing(known, plan, names))
     if differing:
@@ -57,6 +53,47 @@ def begin(store: SqlEventStore, reader: Reader, plan: Plan, names: Sequence[str]
             "Give another --name."
         )
     return RunArbiter(store, plan.run)
+
+
+def selection_of(store: SqlEventStore, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a data set: the same one in whatever order its episodes are named."""
+    return sorted((episode, store.row(episode).head.hex()) for episode in names)
+
+
+def refuse_recorded(reader: Reader, run: str) -> None:
+    """Raise UsageError for a name that recorded episodes carry, whether a run of that name was begun or not."""
+    for one in reader.iter_episodes(Filters(run=(run,))):
+        if one.run == run and one.protocol != REVERIFY:
+            raise UsageError(f"run {run!r} is one of recorded episodes ({one.episode}, ...): give another --name.")
+
+
+@dataclass(frozen=True)
+class NotBegun:
+    """The arbiter of a run that is looked at before it begins: nothing of it is there."""
+
+    selection: Mapping[str, str]
+
+    def head(self, parent: str) -> str | None:
+        """Return the head that an episode has now."""
+        return self.selection.get(parent)
+
+    def cancelled(self) -> bool:
+        """Say no."""
+        return False
+
+    def items(self, parent: str) -> Sequence[Item]:
+        """Return nothing."""
+        del parent
+        return ()
+
+    def children(self, parent: str) -> Sequence[str]:
+        """Return nothing."""
+        del parent
+        return ()
+
+    def count(self, item: Item) -> bool:
+        """Refuse: nothing can count in a run that was not begun."""
+        raise UsageError(f"a verdict on {item.parent} cannot count: its run was not begun.")
 
 
 def _differing(known: runs.Run, plan: Plan, names: Sequence[str]) -> Iterator[str]:
@@ -88,7 +125,7 @@ def _only(plan: Plan) -> str:
     return "--only rejected" if plan.only_rejected else "all reviews"
 
 
-def grown(store: SqlEventStore, arbiter: RunArbiter, names: Sequence[str]) -> list[str]:
+def grown(store: SqlEventStore, arbiter: Arbiter, names: Sequence[str]) -> list[str]:
     """Return the episodes whose logs go on past what was selected; they are judged as they were."""
     return [name for name in names if store.row(name).head.hex() != arbiter.head(name)]
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from spectrace.audit.queries import Reader
-from spectrace.cli.reverify_begin import begin, grown, plan_of, spent_micro_usd
+from spectrace.cli.reverify_begin import NotBegun, begin, grown, plan_of, refuse_recorded, selection_of, spent_micro_usd
 from spectrace.core.prompts import Prompts
 from spectrace.errors import UsageError
 from spectrace.runs.live import Labels
 from spectrace.runs.pass_plan import Plan
 from spectrace.store import runs
+from spectrace.store.arbiter import Item
 from spectrace.store.sql import open_store
 from tests.playbook import accept
 from tests.shop_log import recorded, reverified
@@ -27,10 +28,10 @@ def reader(tmp_path):
 def test_a_selection_is_the_same_data_set_in_whatever_order_it_was_named(reader):
     store = reader.store
     names = [recorded(store) for _ in range(3)]
-    begin(store, reader, PLAN, names)
+    begin(store, PLAN, names)
     first = runs.get(store, "again")
-    begin(store, reader, PLAN, names[::-1])
-    begin(store, reader, replace(PLAN, run="other"), names[::-1])
+    begin(store, PLAN, names[::-1])
+    begin(store, replace(PLAN, run="other"), names[::-1])
 
     assert runs.get(store, "again") == first
     assert runs.get(store, "other").selection_digest == first.selection_digest
@@ -45,7 +46,7 @@ def test_a_run_from_before_there_were_repeats_goes_on_as_it_was_begun(reader):
     plan = plan_of("again", "m", None, only_rejected=False, repeat=None, known=known)
 
     assert plan == PLAN
-    assert begin(store, reader, plan, names).head(names[0]) == store.row(names[0]).head.hex()
+    assert begin(store, plan, names).head(names[0]) == store.row(names[0]).head.hex()
     assert runs.get(store, "again") == known
 
 
@@ -62,14 +63,14 @@ def test_a_name_of_recorded_episodes_is_refused_whether_a_run_of_that_name_was_b
     runs.begin(reader.store, "batch", "run", [])
 
     with pytest.raises(UsageError, match="run 'first' is one of recorded episodes"):
-        begin(reader.store, reader, replace(PLAN, run="first"), [episode])
+        refuse_recorded(reader, "first")
     with pytest.raises(UsageError, match="run 'batch' exists with another kind, run"):
-        begin(reader.store, reader, replace(PLAN, run="batch"), [episode])
+        begin(reader.store, replace(PLAN, run="batch"), [episode])
 
 
 def test_a_log_that_did_not_grow_is_not_said_to_have(reader):
     episode = recorded(reader.store)
-    arbiter = begin(reader.store, reader, PLAN, [episode])
+    arbiter = begin(reader.store, PLAN, [episode])
 
     assert grown(reader.store, arbiter, [episode]) == []
 
@@ -79,3 +80,18 @@ def test_what_nobody_prices_has_cost_nothing_that_is_known(reader):
     reverified(reader.store, episode, "again", [accept()] * 3)
 
     assert spent_micro_usd(reader, "again") == 0
+
+
+def test_a_run_that_is_only_looked_at_has_heads_and_counts_nothing(reader):
+    episode = recorded(reader.store)
+    looked = NotBegun(dict(selection_of(reader.store, [episode])))
+
+    assert looked.head(episode) == reader.store.row(episode).head.hex()
+    assert (looked.head("other"), looked.items(episode), looked.children(episode), looked.cancelled()) == (
+        None,
+        (),
+        (),
+        False,
+    )
+    with pytest.raises(UsageError, match="its run was not begun"):
+        looked.count(Item(parent=episode, episode="child", at=1, state="done"))
