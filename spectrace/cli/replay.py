@@ -1,45 +1,76 @@
-"""`spectrace replay`: run recorded episodes again, from the record or on a fresh environment, and compare.
+"""`spectrace replay`: run recorded episodes again, from the record, on a fresh environment or with live models.
 
-With `--check` nothing is run: `replay_check` says what has changed since.
+With `--check` nothing is run: `replay_check` says what has changed since. What goes with what: `replay_choices`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.queries import Reader
 from spectrace.cli import console, document, replay_check, replay_report
+from spectrace.cli.console import Progress
 from spectrace.cli.loop import run_loop
-from spectrace.cli.options import db_option, filter_options, json_option, reading
+from spectrace.cli.options import db_option, dollars, filter_options, json_option, reading
+from spectrace.cli.replay_choices import CACHED, LIVE, RECORDED, Given, Mode, mode_of
+from spectrace.cli.replay_episodes import checked, replayed
+from spectrace.cli.replay_models import live_models
 from spectrace.cli.select import chosen, episodes_argument
-from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, open_prompts, protocol
-from spectrace.core.events import EpisodeStarted, Event
-from spectrace.core.options import types_of
+from spectrace.config import open_prompts
 from spectrace.core.prompts import Prompts
-from spectrace.errors import EpisodeNotFound, StoreError, Untestable, UsageError
-from spectrace.runs.preflight import Checked
-from spectrace.runs.protocols import PROTOCOLS
-from spectrace.runs.replay import ReplayResult, replay_episode
-from spectrace.settings import meant
+from spectrace.runs.replay import ReplayResult
+
+__all__ = ["command", "replayed"]
 
 _UNTESTABLE = 125
-RECORDED, LIVE = "recorded", "live"
+_BAR = 25
 
 
 @click.command()
 @episodes_argument
 @click.option(
     "--tools",
+    type=click.Choice([RECORDED, CACHED, LIVE]),
+    help="Who answers the actions: the record; the record, whatever live models ask (cached); or a fresh environment "
+    "that executes every one again. [default: recorded]",
+)
+@click.option(
+    "--models",
     type=click.Choice([RECORDED, LIVE]),
     default=RECORDED,
     show_default=True,
-    help="Who answers the actions: the record, or a fresh environment that executes every one again.",
+    help="Who answers the models' questions; live ones act on recorded answers only.",
 )
 @click.option(
     "--env",
     metavar="ENV",
     help="The environment for --tools live and --check. [default: ours of the recorded name; never a recorded module]",
+)
+@click.option(
+    "--accept",
+    metavar="CLASS,...",
+    help="With --tools live, let observations differ so far: json-equal, cosmetic, id-renamed, volatile.",
+)
+@click.option(
+    "--volatile",
+    multiple=True,
+    metavar="TOOL:POINTER",
+    help="With --tools live, let this place of a tool's answer differ; a JSON pointer, * is any member.",
+)
+@click.option(
+    "--lenient", is_flag=True, help="Accept every class; with --models live, calls that are written otherwise."
+)
+@click.option("--frozen", is_flag=True, help="Take the recorded tools as they were, though they have changed since.")
+@click.option("--weak", metavar="MODEL", help="The drafter of --models live. [default: `weak` of spectrace.toml]")
+@click.option("--strong", metavar="MODEL", help="The reviewer of --models live. [default: `strong` of spectrace.toml]")
+@click.option(
+    "--max-cost-usd",
+    callback=dollars,
+    metavar="USD",
+    help="Ask live models nothing more once they have cost so much, by their prices.",
 )
 @click.option(
     "--prompts",
@@ -63,142 +94,84 @@ RECORDED, LIVE = "recorded", "live"
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     episodes: Sequence[str],
-    tools: str,
-    env: str | None,
     prompts: str,
-    options: Sequence[str],
     db: str | None,
     *,
-    check: bool,
     filters: Filters,
     every: bool,
     as_json: bool,
+    **typed: Any,
 ) -> None:
     """Replay episodes and say whether they come out the same, or where they diverge."""
-    if check and tools == LIVE:
-        raise UsageError("--check runs nothing, and --tools live runs every action: give one of them.")
-    if env is not None and tools != LIVE and not check:
-        raise UsageError("--env is for --tools live and --check: a replay from the record reaches no environment.")
-    rendered = open_prompts(prompts)
-    _require_known(options)
+    given = Given(**typed)
+    mode, rendered = mode_of(given), open_prompts(prompts)
+    looked: list[replay_check.CheckedEpisode] = []
+    results: list[ReplayResult] = []
     with reading(db) as reader, console.progress() as progress:
         names = chosen(reader, episodes, every, filters)
-
-        async def go() -> list[ReplayResult]:
-            results = []
-            for number, name in enumerate(names, 1):
-                progress.show("replay", f"{number} of {len(names)}  ", (name, "name"))
-                results.append(
-                    await replayed(reader, name, prompts=rendered, options=options, live=tools == LIVE, env=env)
-                )
-            return results
-
-        async def look() -> list[replay_check.CheckedEpisode]:
-            return [await checked(reader, name, prompts=rendered, options=options, env=env) for name in names]
-
-        if check:
-            looked = run_loop(look())
-            found = {one.checked.result for one in looked}
+        if given.check:
+            looked = run_loop(_looked(reader, names, given, rendered))
+        elif mode.models:
+            results = run_loop(_asked(reader, names, given, rendered, progress))
         else:
-            results = run_loop(go())
-            found = {one.result for one in results}
+            results = run_loop(_replayed(reader, names, given, mode, rendered, progress))
     if as_json:
-        document.write("replay", map(replay_check.item, looked) if check else map(replay_report.item, results))
-    elif check:
+        document.write("replay", [*map(replay_check.item, looked), *map(replay_report.item, results)])
+    elif given.check:
         replay_check.show(looked)
     else:
-        replay_report.show(results)
+        replay_report.show(results, observed=mode.tools)
+    found = {one.checked.result for one in looked} | {one.result for one in results}
     ctx.exit(1 if "diverged" in found else _UNTESTABLE if "untestable" in found else 0)
 
 
-async def replayed(
-    reader: Reader,
-    episode: str,
-    *,
-    prompts: Prompts | None = None,
-    options: Sequence[str] = (),
-    live: bool = False,
-    env: str | None = None,
-) -> ReplayResult:
-    """Replay one episode; what its record holds gives a result, never an exception."""
-    try:
-        events, parent = _read(reader, episode)
-    except EpisodeNotFound:
-        raise
-    except StoreError as error:  # the record itself cannot be read
-        return _cannot(episode, reader.store.row(episode).events, str(error))
-    started = events[0].body
-    environment = None
-    if live and isinstance(started, EpisodeStarted):
-        environment = open_environment(env) if env is not None else builtin_environment(started.environment.name)
-        if environment is None:
-            return _cannot(episode, len(events), _unnamed(started.environment.name))
-    try:
-        instead = _options(started, options)
-    except Untestable as error:
-        return _cannot(episode, len(events), str(error))
-    return await replay_episode(events, prompts=prompts, options=instead, environment=environment, parent=parent)
+async def _looked(
+    reader: Reader, names: Sequence[str], given: Given, prompts: Prompts | None
+) -> list[replay_check.CheckedEpisode]:
+    return [
+        await checked(reader, name, prompts=prompts, options=given.options, env=given.env, frozen=given.frozen)
+        for name in names
+    ]
 
 
-async def checked(
-    reader: Reader, episode: str, *, prompts: Prompts | None, options: Sequence[str], env: str | None
-) -> replay_check.CheckedEpisode:
-    """Look at one episode without running anything; what its record holds gives a result, never an exception."""
-    try:
-        events, parent = _read(reader, episode)
-        instead = _options(events[0].body, options)
-    except EpisodeNotFound:
-        raise
-    except (StoreError, Untestable) as error:
-        return replay_check.CheckedEpisode(episode, Checked("untestable", (), str(error)))
-    found = await replay_check.look(events, env=env, prompts=prompts, options=instead, parent=parent)
-    return replay_check.CheckedEpisode(episode, found)
+async def _replayed(
+    reader: Reader, names: Sequence[str], given: Given, mode: Mode, prompts: Prompts | None, progress: Progress
+) -> list[ReplayResult]:
+    def one(name: str) -> Awaitable[ReplayResult]:
+        return replayed(
+            reader,
+            name,
+            prompts=prompts,
+            options=given.options,
+            live=mode.tools,
+            env=given.env,
+            passing=mode.passing,
+            frozen=given.frozen,
+        )
+
+    return await _each(names, one, progress)
 
 
-def _read(reader: Reader, episode: str) -> tuple[list[Event], list[Event] | None]:
-    events = reader.events(episode)
-    return events, _parent(reader, events[0].body)
+async def _asked(
+    reader: Reader, names: Sequence[str], given: Given, prompts: Prompts | None, progress: Progress
+) -> list[ReplayResult]:
+    async with live_models(reader, names, given, prompts, progress) as ask:
+        return await _each(names, ask, progress)
 
 
-def _require_known(options: Sequence[str]) -> None:
-    """Raise UsageError for an option that no protocol has."""
-    known = sorted({name for one in PROTOCOLS.values() for name in types_of(one)})
-    for text in options:
-        key, equals, _ = text.partition("=")
-        if not equals or key not in known:
-            raise UsageError(f"-o takes KEY=VALUE with an option's name, found {text!r}{meant(key, known)}.")
-
-
-def _options(started: object, options: Sequence[str]) -> Mapping[str, object]:
-    """Return the options that are given, as the episode's protocol reads them."""
-    if not options or not isinstance(started, EpisodeStarted):
-        return {}
-    if started.protocol not in PROTOCOLS:
-        raise Untestable(f"its protocol {started.protocol!r} has no options here")
-    try:
-        read = protocol(started.protocol, options)
-    except UsageError as error:
-        raise Untestable(str(error)) from None
-    return {key: getattr(read, key) for key in (text.partition("=")[0] for text in options)}
-
-
-def _parent(reader: Reader, started: object) -> list[Event] | None:
-    """Return the events of the episode that a child came from, if they are in this log."""
-    if not isinstance(started, EpisodeStarted) or started.parent is None:
-        return None
-    try:
-        return reader.events(started.parent.episode)
-    except EpisodeNotFound:
-        return None
-
-
-def _unnamed(name: str) -> str:
-    return (
-        f"it was recorded on {name}, which is none of ours ({', '.join(BUILTIN_ENVIRONMENTS)}), and nothing that a "
-        "recording names is imported: name the environment with --env MODULE:ATTRIBUTE"
-    )
-
-
-def _cannot(episode: str, events: int, reason: str) -> ReplayResult:
-    return ReplayResult(episode, "untestable", 0, max(0, events - 1), 0, None, reason)
+async def _each(
+    names: Sequence[str], replay: Callable[[str], Awaitable[ReplayResult]], progress: Progress
+) -> list[ReplayResult]:
+    """Replay one episode after another, and show how far it is."""
+    results: list[ReplayResult] = []
+    count: Counter[str] = Counter()
+    for number, name in enumerate(names):
+        done = _BAR * number // len(names)
+        others = "".join(f", {count[one]} {one}" for one in ("diverged", "untestable") if count[one])
+        bar = f"{'█' * done}{'░' * (_BAR - done)}  {number} of {len(names)}{others}  "
+        progress.show("replay", bar if len(names) > 1 else "", (name, "name"))
+        results.append(await replay(name))
+        count[results[-1].result] += 1
+    return results

@@ -35,6 +35,7 @@ async def look(
     prompts: Prompts | None,
     options: Mapping[str, object],
     parent: Sequence[Event] | None,
+    frozen: bool = False,
 ) -> Checked:
     """Compare an episode with the environment that was named, else with ours of the recorded name."""
     started = events[0].body
@@ -48,6 +49,7 @@ async def look(
             prompts=prompts,
             options=options,
             parent=parent,
+            frozen=frozen,
             uncompared=why,
         )
     finally:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from spectrace.cli import console
 from spectrace.cli.console import Column, status_span
+from spectrace.core.observation_classes import ORDER
 from spectrace.runs.divergence import Difference
 from spectrace.runs.replay import ReplayResult
 
@@ -16,9 +17,17 @@ _COLUMNS = (
     Column("detail", flex=36),
 )
 
+_LISTED = 100
+"""Rows of a table that somebody reads."""
 
-def show(results: Sequence[ReplayResult]) -> None:
-    """Write the results as a table, of each divergence both sides, and of several episodes a summary."""
+
+def show(results: Sequence[ReplayResult], *, observed: bool = False) -> None:
+    """Write the results as a table, of each divergence both sides, and of several episodes a summary.
+
+    Of very many episodes those that are exactly the same are counted, not listed. `observed`: an environment answered
+    anew; then the classes of its answers are counted, and those that are not exact are named.
+    """
+    listed = results if len(results) <= _LISTED else [one for one in results if _is_news(one)]
     rows: list[list[console.Cell]] = [
         [
             (one.episode, "name"),
@@ -27,21 +36,47 @@ def show(results: Sequence[ReplayResult]) -> None:
             one.first_difference.seq if one.first_difference else None,
             one.detail,
         ]
-        for one in results
+        for one in listed
     ]
-    console.table(_COLUMNS, rows, "No episode passes.")
-    for one in results:
+    if rows or not results:
+        console.table(_COLUMNS, rows, "No episode passes.")
+    for one in listed:
         if one.first_difference is not None and one.first_difference.recorded:
             _report(one, one.first_difference)
+    if observed:
+        _classes(results)
     if len(results) > 1:
         console.line()
         console.line((summary(results), "strong"))
+    if len(listed) < len(results):
+        left_out = len(results) - len(listed)
+        console.say(f"{left_out} episodes that are the same are not listed; --json lists every one.", style="dim")
+
+
+def _is_news(one: ReplayResult) -> bool:
+    return one.result != "same" or bool(one.inexact or one.live)
+
+
+def _classes(results: Sequence[ReplayResult]) -> None:
+    """Write what the environment answered otherwise, and how many of its answers are of each class."""
+    inexact = [(result, one) for result in results for one in result.inexact]
+    console.line()
+    for result, one in inexact[:_LISTED]:
+        notes = "; ".join(one.notes) or ("the same JSON" if one.kind == "json-equal" else "another answer")
+        console.line((f"{result.episode}:{one.seq}", "name"), "  ", (one.kind, "strong"), f"  {notes}", hang=2)
+    if len(inexact) > _LISTED:
+        console.line((f"and {len(inexact) - _LISTED} more; --json lists every one", "dim"))
+    count: Counter[str] = Counter()
+    for result in results:
+        count.update(result.classes)
+    said = ", ".join(f"{count[kind]} {kind}" for kind in ORDER)
+    console.line(("answers   ", "dim"), said, hang=10)
 
 
 def _report(one: ReplayResult, first: Difference) -> None:
     """Write where an episode left its record, both sides, and what comes nearest."""
     console.line()
-    same = f"  same up to {one.compared} of {one.total} events"
+    same = f"  same up to {one.compared} of {one.total} {'actions' if one.live else 'events'}"
     console.line(
         (f"{one.episode}:{first.seq}", "name"), "  ", (first.field or "another event", "strong"), (same, "dim")
     )
@@ -60,6 +95,9 @@ def summary(results: Sequence[ReplayResult]) -> str:
     count = Counter(one.result for one in results)
     said = ", ".join(f"{count[name]} {name}" for name in ("same", "diverged", "untestable") if count[name])
     compared, total = sum(one.compared for one in results), sum(one.total for one in results)
+    if live := sum(one.live for one in results):
+        asked = f"{live} live answer{'s' if live > 1 else ''}"
+        return f"{len(results)} episodes: {said}. {compared} of {total} actions are the same. Tainted: {asked}."
     observations = sum(one.observations for one in results)
     return f"{len(results)} episodes: {said}. {compared} of {total} events are the same, {observations} observations."
 
@@ -73,6 +111,14 @@ def item(one: ReplayResult) -> dict[str, object]:
         "total": one.total,
         "observations": one.observations,
         "first_difference": None if one.first_difference is None else _difference(one.first_difference),
+        "classes": dict(one.classes) or None,
+        "inexact": [{"seq": found.seq, "class": found.kind, "notes": list(found.notes)} for found in one.inexact],
+        "live_answers": one.live,
+        "tainted": one.live > 0,
+        "normalised": [
+            {"seq": found.seq, "asked": found.asked, "rules": list(found.rules)} for found in one.normalised
+        ],
+        "cost_usd": one.cost_usd,
         "detail": one.detail,
     }
 

@@ -120,14 +120,8 @@ def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = 
     differing = list(tool_findings(started.tools, environment.tools()))
     blocking = [one for one in differing if one.kind in (_FLIPPED if frozen else _BLOCKING)]
     if blocking:
-        raise Untestable(
-            f"the tools differ ({'; '.join(map(_differing, blocking))}): recorded under another version"
-            + (
-                ""
-                if any(one.kind in _FLIPPED for one in blocking)
-                else "; --frozen takes the recorded ones as they were"
-            )
-        )
+        said = "; ".join(map(_differing, blocking))
+        raise Untestable(f"the tools differ ({said}): {_way_out([one.kind for one in blocking])}")
     return tuple(f"{one.field} ({one.kind})" for one in differing)
 
 
@@ -135,6 +129,13 @@ def _differing(one: Finding) -> str:
     """Return a changed tool with both sides, and its schemas' digests."""
     was, now = (digest[:19] if digest is not None else "none" for digest in one.digests)
     return f"{one.field}: recorded {one.recorded}, here {one.found}; schema {was}, now {now}"
+
+
+def _way_out(kinds: Sequence[str]) -> str:
+    """Say what can be done where tools are others than they were."""
+    if _FLIPPED.intersection(kinds):
+        return "recorded under another version, and what was a read there may be a write here: not to be executed again"
+    return "recorded under another version: --frozen takes the recorded tools as they were"
 
 
 def check(  # noqa: PLR0913 - all that a replay is given
@@ -145,12 +146,14 @@ def check(  # noqa: PLR0913 - all that a replay is given
     prompts: Prompts | None = None,
     options: Mapping[str, object] | None = None,
     parent: Sequence[Event] | None = None,
+    frozen: bool = False,
     uncompared: str = "name it with --env",
 ) -> Checked:
     """Say what a replay of the episode would meet, having run nothing.
 
     `environment` is compared with the recorded one; `prepare` allows to load the task there, which may run code of its
-    author's. Without one, `uncompared` says why.
+    author's. Without one, `uncompared` says why. Tools that `refuse` would refuse make it untestable; `frozen`, as
+    there, takes the recorded ones as they were, but for those of another effect.
     """
     try:
         started = readable(events)
@@ -160,10 +163,14 @@ def check(  # noqa: PLR0913 - all that a replay is given
             found += _environment(started, environment, prepare=prepare)
     except Untestable as error:
         return Checked("untestable", (), str(error))
+    if frozen:
+        found = [replace(one, changed=one.changed and one.kind not in _BLOCKING - _FLIPPED) for one in found]
     changed = [one for one in found if one.changed]
-    return Checked(
-        "diverged" if changed else "same", tuple(found), _detail(found, None if environment is not None else uncompared)
-    )
+    detail = _detail(found, None if environment is not None else uncompared)
+    blocking = sorted({one.kind for one in changed if one.kind in _BLOCKING})
+    if blocking:
+        return Checked("untestable", tuple(found), f"{detail}; {_way_out(blocking)}")
+    return Checked("diverged" if changed else "same", tuple(found), detail)
 
 
 def _require(

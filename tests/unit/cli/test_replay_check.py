@@ -39,15 +39,22 @@ def test_an_episode_of_today_is_the_same(line, episode):
     assert (item["compared"], item["first_difference"], item["detail"]) == (0, None, "nothing has changed")
 
 
-def test_a_renamed_tool_is_named_and_nothing_is_run(line, episode, own, tmp_path):
-    (item,) = line.items("replay", episode, "--check", "--env", own, code=1)
+def test_a_renamed_tool_is_named_with_its_schemas_and_nothing_is_run(line, episode, own, tmp_path):
+    (item,) = line.items("replay", episode, "--check", "--env", own, code=125)
     shown = line("replay", episode, "--check", "--env", own)
+    (found,) = item["findings"]
 
-    assert item["result"] == "diverged"
-    assert [(found["kind"], found["found"], found["changed"]) for found in item["findings"]] == [
-        ("tool_renamed", "seek", True)
-    ]
-    assert (shown.exit_code, "tool_renamed" in shown.stdout) == (1, True)
+    assert item["result"] == "untestable"
+    assert (found["kind"], found["found"], found["changed"]) == ("tool_renamed", "seek", True)
+    assert found["recorded_digest"] == found["found_digest"]
+    assert (shown.exit_code, "tool_renamed" in shown.stdout, found["found_digest"] in shown.stdout) == (125, True, True)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_frozen_takes_the_recorded_tools_as_they_were(line, episode, own, tmp_path):
+    (item,) = line.items("replay", episode, "--check", "--frozen", "--env", own)
+
+    assert (item["result"], [found["changed"] for found in item["findings"]]) == ("same", [False])
     assert not (tmp_path / "ran").exists()
 
 

@@ -94,11 +94,44 @@ def test_a_schema_with_one_other_member_is_named_to_the_member():
     ]
 
 
-def test_a_changed_tool_makes_the_answer_no():
-    checked = check(started_with(tools=(replace(FIRST, effect=Effect.WRITE), *TOOLS[1:])), environment=open_shop())
+SEEK = replace(FIRST, name="seek")
+RETYPED = replace(FIRST, parameters=FIRST.parameters.replace('"required":["', '"required":["x","'))
+FLIPPED = replace(FIRST, effect=Effect.WRITE)
 
-    assert (checked.result, checked.detail) == ("diverged", "1 change")
-    assert [one.kind for one in checked.findings] == ["effect"]
+
+@pytest.mark.parametrize(
+    ("here", "kind"),
+    [
+        (TOOLS[1:], "tool_removed"),
+        ((SEEK, *TOOLS[1:]), "tool_renamed"),
+        ((RETYPED, *TOOLS[1:]), "schema"),
+    ],
+    ids=["removed", "renamed", "required"],
+)
+def test_a_tool_that_changed_cannot_be_tested_but_frozen(here, kind):
+    shop = open_shop()
+    shop.tools = lambda: here
+    checked, frozen = (check(recorded_events(), environment=shop, frozen=one) for one in (False, True))
+
+    assert (checked.result, {one.kind for one in checked.findings}) == ("untestable", {kind})
+    assert "--frozen takes the recorded tools as they were" in checked.detail
+    assert (frozen.result, {(one.kind, one.changed) for one in frozen.findings}) == ("same", {(kind, False)})
+    assert refuse(recorded_events()[0].body, shop, frozen=True) != ()
+
+
+def test_a_read_that_is_a_write_now_cannot_be_tested_even_frozen():
+    shop = open_shop()
+    shop.tools = lambda: (FLIPPED, *TOOLS[1:])
+    for frozen in (False, True):
+        checked = check(recorded_events(), environment=shop, frozen=frozen)
+
+        assert (checked.result, [one.kind for one in checked.findings]) == ("untestable", ["effect"])
+        assert ("what was a read there may be a write here" in checked.detail, "--frozen" in checked.detail) == (
+            True,
+            False,
+        )
+        with pytest.raises(Untestable, match="not to be executed again"):
+            refuse(recorded_events()[0].body, shop, frozen=frozen)
 
 
 def test_another_description_alone_is_a_note():
