@@ -65,8 +65,8 @@ class Pair:
 
     @property
     def label(self) -> str:
-        """The pair in a word or two."""
-        return f"{self.second} : {self.first or RECORDED}"
+        """The pair in a few words."""
+        return f"{self.second} against {self.first or 'the record'}"
 
     @property
     def names(self) -> tuple[str, str]:

@@ -73,7 +73,7 @@ def _derived(one: Judged, bootstrap: TaskBootstrap) -> Section:
         for row in derived_rows.derived_rows(one.derived)
     )
     notes = tuple(derived_rows.derived_notes(one.derived, bootstrap))
-    title = f"{one.run} : derived segments, accepted whole, by held action and reward"
+    title = f"{one.run}, derived segments accepted whole, by held action and reward"
     return Section("derived", title, derived_rows.COLUMNS, rows, notes)
 
 

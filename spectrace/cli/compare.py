@@ -11,6 +11,8 @@ from spectrace.audit.comparison import Comparison, Metric, methods_line
 from spectrace.audit.cost_notes import best_case, notes
 from spectrace.audit.costing import Costing
 from spectrace.audit.kinds import are_reverified
+from spectrace.audit.panels import captions, panels
+from spectrace.audit.protocol_panels import protocol_captions, protocol_panels
 from spectrace.audit.reading import Unread
 from spectrace.audit.reverified import read_reverified
 from spectrace.audit.shortfall import shortfalls
@@ -19,7 +21,8 @@ from spectrace.cli import compare_reverified, console, document, grids
 from spectrace.cli.blocks import blocks
 from spectrace.cli.compare_rows import MARK, drawn_row, reasons, rows_of
 from spectrace.cli.console import Column
-from spectrace.cli.options import Reward, checkpoint_option, db_option, json_option, reading
+from spectrace.cli.options import Reward, checkpoint_option, db_option, force_option, json_option, reading
+from spectrace.cli.plotting import Plot, Png
 from spectrace.config import settings_here
 from spectrace.cost.profile_file import load_profile
 from spectrace.cost.profiles import PROFILES
@@ -52,6 +55,8 @@ _HEADER = ("run", "protocol", "column", "metric", "value", "low", "high", "n", "
 @click.option(
     "--format", "form", type=click.Choice(grids.FORMATS), default="table", show_default=True, help="How it is written."
 )
+@click.option("--plot", type=Png(), metavar="FILE.png", help="Draw the figures too, with matplotlib.")
+@force_option
 @db_option
 @json_option
 @click.pass_context
@@ -65,8 +70,10 @@ def command(
     draws: int,
     seed: int,
     form: str,
+    plot: Plot | None,
     db: str | None,
     *,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Set the protocols of named runs, or one or two re-verifications, side by side, with intervals over tasks."""
@@ -76,11 +83,15 @@ def command(
         prices=settings_here().prices,
         checkpoint_every=checkpoint_every,
     )
+    if plot is not None:
+        plot.require_room(force=force)
     lost: list[Unread] = []
     with reading(db) as reader:
         if are_reverified(reader, runs):
             _refuse_for_verifiers(ctx)
             found = read_reverified(reader, runs, bootstrap, passing)
+            if plot is not None:
+                plot.draw(panels(found), captions(found), force=force)
             compare_reverified.write(reader, found, form, as_json=as_json)
             return
         columns = read_columns(reader, runs, costing, lost)
@@ -98,6 +109,8 @@ def command(
         best_case=best is not None,
     )
     metrics = comparison.metrics()
+    if plot is not None:
+        plot.draw(protocol_panels(comparison, metrics), protocol_captions(comparison), force=force)
     if as_json:
         document.write("compare", [item(one) for one in metrics])
     else:

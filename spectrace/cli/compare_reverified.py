@@ -62,7 +62,7 @@ def items(found: Reverified) -> list[dict[str, str | float | None]]:
         item
         for one in found.runs
         for figure in derived_figures(one.derived, found.bootstrap)
-        for item in _items(one.run, RECORDED, f"{one.run} : {RECORDED}", figure)
+        for item in _items(one.run, RECORDED, f"{one.run}, derived segments", figure)
     ]
     return [*pairs, *derived]
 

@@ -136,6 +136,6 @@ def test_a_pair_is_named_by_its_runs_or_by_the_record():
     pairs = [Pair(first=first, second="night", reviews=[]) for first in (None, "day")]
 
     assert [(pair.label, pair.names) for pair in pairs] == [
-        ("night : recorded", ("recorded", "new")),
-        ("night : day", ("day", "night")),
+        ("night against the record", ("recorded", "new")),
+        ("night against day", ("day", "night")),
     ]

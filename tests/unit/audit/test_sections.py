@@ -17,7 +17,7 @@ def test_a_pair_has_its_verdicts_crossed_and_its_statistics(store, told):
 
     assert (crossed.kind, crossed.title, crossed.header) == (
         "crossed",
-        "night : recorded",
+        "night against the record",
         ("recorded \\ new", "accept", "reject", "unusable"),
     )
     assert sum(cell for row in crossed.rows for cell in row[1:]) == 12
@@ -43,7 +43,7 @@ def test_of_two_runs_each_pair_has_its_own(store, told):
     judge_again(store, episodes, "day")
 
     assert [one.title for one in told("night", "day") if one.kind == "statistics"] == [
-        "night : recorded",
-        "day : recorded",
-        "day : night",
+        "night against the record",
+        "day against the record",
+        "day against night",
     ]

@@ -46,7 +46,7 @@ def judged(store):
 def test_one_run_is_told_against_the_record(shown, judged):
     said = shown("night")
 
-    assert said.startswith("night : recorded\nrecorded \\ new ")
+    assert said.startswith("night against the record\nrecorded \\ new ")
     assert re.search(r"\nagree on accepting all +\d+\.\d % +\[\d+\.\d, \d+\.\d\] +11 reviews +4\n", said)
     assert "Left out: 1 unusable; the bounds count them either way." in said
     assert "No interval: fewer than 10 tasks." in said
@@ -56,10 +56,10 @@ def test_one_run_is_told_against_the_record(shown, judged):
 def test_two_runs_are_told_against_the_record_and_each_other(shown, judged):
     said = shown("night", "day")
 
-    assert [title for title in said.splitlines() if " : " in title] == [
-        "night : recorded",
-        "day : recorded",
-        "day : night",
+    assert [title for title in said.splitlines() if " against " in title and len(title) < 40] == [
+        "night against the record",
+        "day against the record",
+        "day against night",
     ]
     assert "agrees with the record (day)" in said
 
@@ -88,7 +88,7 @@ def test_derived_reviews_have_a_table_of_their_own(shown, store):
     said = shown("derived")
 
     assert "not judged" in said
-    assert "derived : derived segments, accepted whole, by held action and reward" in said
+    assert "derived, derived segments accepted whole, by held action and reward" in said
     assert re.search(r"\nwrite +passed +4 ", said)
     assert "Agreement is not accuracy" not in said
 

@@ -37,7 +37,7 @@ def test_an_item_is_a_figure_with_its_clusters_and_method(line, log):
 
     assert all(set(item) == set(CONTRACT.split()) for item in found)
     assert {(item["run"], item["against"], item["column"]) for item in found} == {
-        ("night", "recorded", "night : recorded")
+        ("night", "recorded", "night against the record")
     }
     assert (by_metric["reviews"]["value"], by_metric["verdicts"]["value"]) == (36, 72)
     assert by_metric["agreement"]["clusters"] == 12
@@ -47,7 +47,7 @@ def test_an_item_is_a_figure_with_its_clusters_and_method(line, log):
 def test_the_report_is_the_one_that_reverify_prints(line, log, tmp_path):
     told = line("compare", "night").stdout
 
-    assert told.startswith("night : recorded\nrecorded \\ new ")
+    assert told.startswith("night against the record\nrecorded \\ new ")
     assert "Run night put 36 reviews from 12 episodes of 12 tasks (changes) to scripted:second" in told
 
 
@@ -55,7 +55,7 @@ def test_two_runs_are_held_against_each_other_with_the_floor_and_a_paired_test(l
     found = line.items("compare", "night", "day")
     beside = {item["metric"]: item["value"] for item in found if item["against"] == "night"}
 
-    assert {item["column"] for item in found} == {"night : recorded", "day : recorded", "day : night"}
+    assert {item["column"] for item in found} == {"night against the record", "day against the record", "day against night"}
     assert beside["accepts_p"] < 0.05
     assert None not in (beside["excess"], beside["agrees_p"])
 
