@@ -30,7 +30,11 @@ def test_two_runs_stand_against_the_record_and_each_other(store, reader, episode
     judge_again(store, episodes[1:], "day", 0.9, 3)
     found = read_reverified(reader, ["night", "day"], FEW)
 
-    assert [pair.label for pair in found.pairs] == ["night against the record", "day against the record", "day against night"]
+    assert [pair.label for pair in found.pairs] == [
+        "night against the record",
+        "day against the record",
+        "day against night",
+    ]
     assert [values(found, place)["reviews"] for place in range(3)] == [12, 9, 9]
 
 

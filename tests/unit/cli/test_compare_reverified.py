@@ -55,7 +55,11 @@ def test_two_runs_are_held_against_each_other_with_the_floor_and_a_paired_test(l
     found = line.items("compare", "night", "day")
     beside = {item["metric"]: item["value"] for item in found if item["against"] == "night"}
 
-    assert {item["column"] for item in found} == {"night against the record", "day against the record", "day against night"}
+    assert {item["column"] for item in found} == {
+        "night against the record",
+        "day against the record",
+        "day against night",
+    }
     assert beside["accepts_p"] < 0.05
     assert None not in (beside["excess"], beside["agrees_p"])
 
