@@ -139,6 +139,10 @@ class FunctionEnvironment:
         """Return the tools in the order given."""
         return tuple(made.spec for made in self._definition.tools.values())
 
+    def volatile(self) -> dict[str, tuple[str, ...]]:
+        """Return the places that the tools declare to be another value at every run."""
+        return {name: made.volatile for name, made in self._definition.tools.items() if made.volatile}
+
     async def reset(self, seed: int | None) -> Opening:
         """Begin the task in a new state; its request opens the history."""
         if self._task is None:
@@ -161,10 +165,6 @@ class FunctionEnvironment:
                 observation = Observation("", done=True)
             case _:
                 assert_never(action)
-
-    async def resume(self, completion: Completion) -> NoReturn:  # noqa: ARG002 - there is never a question
-        """Refuse: functions never ask for a model."""
-        raise EnvironmentFailed("unavailable", f"{self._name}: expected no completion, this environment asks for none")
         self._was_done(action, observation)
         return observation
 
@@ -174,6 +174,10 @@ class FunctionEnvironment:
             self._seen.add(observation.content, echo=action.arguments if observation.error else "")
         if isinstance(action, Finish) and not observation.error:
             self._answer, self._stage = action.text, "over"
+
+    async def resume(self, completion: Completion) -> NoReturn:  # noqa: ARG002 - there is never a question
+        """Refuse: functions never ask for a model."""
+        raise EnvironmentFailed("unavailable", f"{self._name}: expected no completion, this environment asks for none")
 
     async def evaluate(self) -> Evaluation:
         """Grade the state and the answer with the task's own function."""
@@ -203,13 +207,13 @@ class FunctionEnvironment:
         self._worker.close()
 
     @property
-    def _name(self) -> str:
-        return f"environment {self._definition.name}"
-
-    @property
     def _lasts(self) -> bool:
         """Whether the state may be there already, so that only `reset` may make it anew."""
         return self._definition.attach is not None
+
+    @property
+    def _name(self) -> str:
+        return f"environment {self._definition.name}"
 
     async def _call(self, call: Call) -> Observation:
         """Run a tool within its time limit; whatever it raises is what the model is told."""
@@ -257,10 +261,6 @@ class FunctionEnvironment:
         return EnvironmentFailed("crashed", f"{self._name}: its {what} function raised {_said(error)}")
 
 
-def _said(error: BaseException) -> str:
-    """Return `ErrorType: message`, as a model is told of an error: no traceback, no addresses."""
-    try:
-        text = str(error)
 class LastingEnvironment(FunctionEnvironment):
     """Functions on a state that outlives the process: made by `from_functions(..., attach=...)`."""
 
@@ -275,6 +275,10 @@ class LastingEnvironment(FunctionEnvironment):
         return self.fingerprint()
 
 
+def _said(error: BaseException) -> str:
+    """Return `ErrorType: message`, as a model is told of an error: no traceback, no addresses."""
+    try:
+        text = str(error)
     except Exception as inner:  # noqa: BLE001 - somebody else's __str__; say what it did
         text = f"(its text raised {type(inner).__name__})"
     return without_addresses(f"{type(error).__name__}: {text}" if text else type(error).__name__)
