@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from spectrace.audit.lines import counted
+from spectrace.cli.reverify_report import STOPS
 from spectrace.core.digest import text_digest
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.prompts import Prompts
@@ -84,7 +85,8 @@ class OwnRuns:
             if part.why == CANCELLED:
                 return Judged(verdicts, "its run was cancelled", "drop")
             if part.why is not None:
-                return Judged(verdicts, work.stopped or part.why, "stop" if work.stopped is not None else part.then)
+                stopped = work.stopped
+                return Judged(verdicts, STOPS.get(stopped or "", stopped or part.why), "stop" if stopped else part.then)
         return Judged(verdicts)
 
     def left(self, standings: Mapping[str, Standing]) -> list[str]:
@@ -98,7 +100,8 @@ class OwnRuns:
             if queue_key(plan.run) in waiting
         ]
         if waiting:
-            said.append(f"{counted(sum(waiting.values()), 'job')} of no run that this log knows and nobody cancelled.")
+            jobs = counted(sum(waiting.values()), "job")
+            said.append(f"{jobs} of runs that this log does not know or were cancelled.")
         return said
 
     def _plans(self) -> Iterator[Plan]:

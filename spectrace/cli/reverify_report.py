@@ -1,6 +1,6 @@
 """What `reverify` says: before it begins what it will take, afterwards what was judged and what is left; its items."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from spectrace.audit.lines import counted
 from spectrace.audit.passes import Answer, Pass
@@ -67,7 +67,7 @@ def after(found: Estimate, done: Pass, new: int, stopped: str | None) -> Iterato
     said += [f"left out {found.left_out}"] if found.left_out else []
     yield f"{counted(found.reviews, 'review')}: {', '.join(said)}."
     if left or found.unread:
-        why = f" ({_STOPS.get(stopped, stopped)})" if stopped is not None else ""
+        why = f" ({STOPS.get(stopped, stopped)})" if stopped is not None else ""
         yield f"Not all is judged{why}.{'' if stopped == CANCELLED else _goes_on(done)}"
 
 
@@ -84,7 +84,7 @@ def _answered(done: Pass) -> int:
     return len(done.answers) + len(done.too_long)
 
 
-_STOPS = {
+STOPS: Mapping[str, str] = {
     "run_max_cost_usd": "the money is spent: --max-cost-usd",
     "cost_unknown": "a server counts no tokens, so that nobody can keep to --max-cost-usd",
     CANCELLED: "the run was cancelled",

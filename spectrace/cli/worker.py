@@ -114,9 +114,9 @@ def command(
     _report(shift.ended, as_json=as_json)
     if shift.stopped is not None:
         console.say(f"Stopped: {shift.stopped}", style="error")
-    troubled = shift.stopped is not None or any(_is_trouble(one) for one in shift.ended)
+    failed = shift.stopped is not None or any(one.state == "failed" for one in shift.ended)
     # Who waits for more ends in no other way than by being stopped.
-    ctx.exit(130 if interrupted and not wait else int(troubled))
+    ctx.exit(130 if interrupted and not wait else int(failed))
 
 
 class _Shift:
@@ -161,11 +161,6 @@ class _Shift:
         self._progress.note(
             f"{name}  run {shard.run}{again}: {state}, {done}{detail}", _STYLES.get(shard.state, "warning")
         )
-
-
-def _is_trouble(shard: Shard) -> bool:
-    """Whether something could not be judged. What was given back on being stopped, or cancelled, was as asked."""
-    return shard.state == "failed" or (shard.state == "given_back" and shard.troubled)
 
 
 def _report(shards: Sequence[Shard], *, as_json: bool) -> None:

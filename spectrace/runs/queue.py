@@ -23,6 +23,9 @@ MOST_ATTEMPTS = 5
 _AGAIN_S, _LONGEST_AGAIN_S = 10.0, 600.0
 """How long a shard with trouble is left alone: doubled at each attempt, up to the second."""
 
+_SHOWN = 3
+"""Troubles of a shard that are told."""
+
 State = Literal["doing", "done", "given_back", "taken_over", "cancelled", "failed"]
 
 
@@ -49,8 +52,6 @@ class Shard:
     verdicts: int = 0
     state: State = "doing"
     detail: str = ""
-    troubled: bool = False
-    """Whether an episode of it could not be judged."""
     attempts: int = 0
     """How often it was begun before, here or by others, and not finished."""
 
@@ -191,7 +192,6 @@ class Worker:
         )
         if judged.trouble is not None:
             held.troubles.append(replace(judged, trouble=f"{episode}: {judged.trouble}"))
-            held.shard = replace(held.shard, troubled=True)
             if judged.then == "stop":
                 self.stopped = judged.trouble
             elif judged.then == "drop" and held.job.number in self._held:
@@ -203,7 +203,7 @@ class Worker:
 
     async def _settle(self, held: _Held) -> None:
         """End a shard whose episodes have all been tried."""
-        detail = "; ".join(dict.fromkeys(str(one.trouble) for one in held.troubles))
+        detail = _in_words([str(one.trouble) for one in held.troubles])
         lasting = any(one.then == "never" for one in held.troubles) or held.job.attempts + 1 >= MOST_ATTEMPTS
         if not held.troubles or lasting:
             ours = await self._jobs.finish(held.job, failed=bool(held.troubles))
@@ -255,9 +255,10 @@ class Worker:
 
     async def _leave(self) -> None:
         """Give back what is at hand."""
+        for held in self._held.values():
+            await self._stop(held)
         while self._held:
             _, held = self._held.popitem()
-            await self._stop(held)
             if await self._jobs.give_back(held.job):
                 self._end(held.shard, "given_back", f"{held.left} episodes left")
             else:
@@ -266,3 +267,8 @@ class Worker:
     def _end(self, shard: Shard, state: State, detail: str) -> None:
         self.shards.append(replace(shard, state=state, detail=detail))
         self._told(self.shards[-1])
+
+
+def _in_words(troubles: Sequence[str]) -> str:
+    more = f"; and {len(troubles) - _SHOWN} more" if len(troubles) > _SHOWN else ""
+    return "; ".join(troubles[:_SHOWN]) + more

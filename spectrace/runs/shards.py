@@ -36,11 +36,15 @@ def episodes_of(job: Job, selection: Collection[str]) -> tuple[str, ...]:
 
 
 async def enqueue(jobs: Jobs, run: str, episodes: Sequence[str], size: int = SHARD) -> int:
-    """Put those of a run's episodes into its queue that are not there yet; return how many shards that makes."""
+    """Put those of a run's episodes into its queue that are not there yet; return how many shards that makes.
+
+    A shard that failed is no longer there: its episodes get another.
+    """
     there: set[object] = set()
     for args in await jobs.pending(run):
         named = args.get("episodes") if isinstance(args, dict) else None
         there.update(one for one in (named if isinstance(named, list) else ()) if isinstance(one, str))
     made = shards(run, [one for one in episodes if one not in there], size)
+    await jobs.forget(run)
     await jobs.defer(run, made)
     return len(made)

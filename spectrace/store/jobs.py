@@ -64,6 +64,9 @@ class Jobs(Protocol):
     async def retry_stalled(self, runs: Sequence[str], silent_s: float) -> Sequence[Job]:
         """Put back the jobs of workers that have been silent for so long; return them."""
 
+    async def forget(self, run: str) -> None:
+        """Delete the jobs that failed."""
+
     async def cancel(self, run: str) -> int:
         """Take out the jobs that wait; return how many."""
 

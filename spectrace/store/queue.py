@@ -147,6 +147,10 @@ class ProcrastinateJobs:
                 retried.append(job)
         return retried
 
+    async def forget(self, run: str) -> None:
+        """Delete the jobs that failed."""
+        await self._ask(self._manager.delete_old_jobs(0, queue=queue_key(run), include_failed=True))
+
     async def cancel(self, run: str) -> int:
         """Take out the jobs that wait; return how many."""
         waiting = await self._ask(self._manager.list_jobs_async(queue=queue_key(run), status="todo"))

@@ -137,7 +137,7 @@ def test_poisonous_jobs_fail_and_the_worker_says_so_and_goes_on(log, tmp_path):
     assert [item["state"] for item in items] == ["failed", "failed", "failed", "done"]
     assert said.count("not a shard of ours") == 3
     assert "\x1b[31m" not in said
-    assert "Left in the queue: 1 job of no run that this log knows and nobody cancelled." in said
+    assert "Left in the queue: 1 job of runs that this log does not know or were cancelled." in said
     assert judged_once(log, RUN, episodes)[0]
 
 

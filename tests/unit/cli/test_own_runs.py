@@ -61,7 +61,7 @@ def test_settings_that_somebody_else_wrote_are_nobodys(store, settings):
 
     assert own(store).runs() == []
     assert own(store).left({queue_key("odd"): Standing(queued=2)}) == [
-        "2 jobs of no run that this log knows and nobody cancelled."
+        "2 jobs of runs that this log does not know or were cancelled."
     ]
 
 
@@ -76,7 +76,7 @@ def test_what_is_left_is_told_with_the_reason(store):
         "2 shards of run b: its verifier is local:x.",
         "3 shards of run c: it asks with other prompts.",
         "4 shards of run d: it is not the run that --run names.",
-        "7 jobs of no run that this log knows and nobody cancelled.",
+        "7 jobs of runs that this log does not know or were cancelled.",
     ]
 
 

@@ -286,3 +286,12 @@ async def test_it_is_told_how_each_shard_goes(connector):
     await worked(connector, ScriptedWork({"again": TEN}), told=told.append)
 
     assert [(one.state, one.judged) for one in told] == [("doing", 0), ("doing", 1), ("doing", 2), ("done", 2)]
+
+
+@in_loop
+async def test_of_many_troubles_a_few_are_told(connector):
+    work = ScriptedWork({"again": TEN}, dict.fromkeys(TEN, Judged(0, "no", "never")))
+    await enqueue(machine(connector), "again", TEN)
+    worker = await worked(connector, work)
+
+    assert worker.shards[0].detail == "e0: no; e1: no; e2: no; and 7 more"

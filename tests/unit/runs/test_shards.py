@@ -3,7 +3,7 @@ from procrastinate.testing import InMemoryConnector
 
 from spectrace.errors import UsageError
 from spectrace.runs.shards import enqueue, episodes_of, shards
-from spectrace.store.jobs import REVERIFY_TASK, Job
+from spectrace.store.jobs import REVERIFY_TASK, Job, Standing, queue_key
 from tests.aio import in_loop
 from tests.queues import machine
 
@@ -70,3 +70,14 @@ async def test_what_is_in_the_queue_is_not_put_there_again():
     second = await enqueue(jobs, "again", ["a", "b", "c"], 1)
 
     assert (first, second) == (2, 1)
+
+
+@in_loop
+async def test_the_episodes_of_a_shard_that_failed_get_another():
+    jobs = machine(InMemoryConnector())
+    await enqueue(jobs, "again", ["a", "b"])
+    await jobs.finish(await jobs.fetch(["again"]), failed=True)
+    again = await enqueue(jobs, "again", ["a", "b"])
+
+    assert again == 1
+    assert await jobs.standings() == {queue_key("again"): Standing(queued=1)}
