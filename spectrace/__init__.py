@@ -1,6 +1,6 @@
 """Record, replay, re-verify and audit agents whose steps a weak model drafts and a strong model reviews.
 
-The public names load on first use, so that reading a log imports no model SDK.
+The public names load on first use, so that reading a log imports no model SDK. PYTEST_DONT_REWRITE: see testing.plugin.
 """
 
 import importlib

@@ -14,16 +14,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spectrace.models.scripted import ScriptedModel
+    from spectrace.testing.agent_run import AgentRun
     from spectrace.testing.conformance import Finding, Report, check_environment, inspect_environment
     from spectrace.testing.playbook import Playbook, play
+    from spectrace.testing.recordings import Runs
+    from spectrace.testing.replaying import assert_replays
     from spectrace.testing.replies import accept, call, finish, reject, reply
 
 _HOMES = {
+    "AgentRun": "spectrace.testing.agent_run",
     "Finding": "spectrace.testing.conformance",
     "Playbook": "spectrace.testing.playbook",
     "Report": "spectrace.testing.conformance",
+    "Runs": "spectrace.testing.recordings",
     "ScriptedModel": "spectrace.models.scripted",
     "accept": "spectrace.testing.replies",
+    "assert_replays": "spectrace.testing.replaying",
     "call": "spectrace.testing.replies",
     "check_environment": "spectrace.testing.conformance",
     "finish": "spectrace.testing.replies",
@@ -34,11 +40,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgentRun",
     "Finding",
     "Playbook",
     "Report",
+    "Runs",
     "ScriptedModel",
     "accept",
+    "assert_replays",
     "call",
     "check_environment",
     "finish",

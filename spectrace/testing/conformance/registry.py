@@ -1,9 +1,7 @@
 """All checks, and running them over somebody's environment."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from spectrace.config import open_environment
 from spectrace.core.types import Call, ModelRequest
@@ -12,8 +10,7 @@ from spectrace.errors import UsageError
 from spectrace.testing.conformance import acting, answering, described
 from spectrace.testing.conformance.check import Check, Finding, Report
 from spectrace.testing.conformance.session import Flaw, NotApplicable, Subject, saying
-
-T = TypeVar("T")
+from spectrace.testing.loop import in_a_loop
 
 CHECKS: tuple[Check, ...] = (*described.CHECKS, *acting.CHECKS, *answering.CHECKS)
 USER = ("Hello, I need your help with this.", "Yes, please go on.")
@@ -95,26 +92,3 @@ def _opener(env: Environment | Callable[[], Environment] | str) -> tuple[str, Ca
         return name, given, False
     fresh = getattr(given, "fresh", None)
     return (name, fresh, False) if callable(fresh) else (name, lambda: given, True)
-
-
-def in_a_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, in a thread of its own where this one is inside an event loop already."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    ended: list[T] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            ended.append(asyncio.run(coroutine))
-        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return ended[0]
