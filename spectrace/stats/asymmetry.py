@@ -5,7 +5,7 @@ reviews for independent; here a task's difference keeps its size and takes eithe
 that is McNemar's exact test. How far both accept apart is told with an interval beside it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -36,16 +36,16 @@ class Asymmetry:
 def asymmetry(reviews: Iterable[Review], intervals: Intervals = _USUAL) -> Asymmetry:
     """Count which way the disagreements go, and test whether either way is as likely."""
     groups = by_segment(compared(reviews))
-    by_task: dict[str, Fraction] = {}
+    by_task = dict[str, Fraction | int]()
     for group in groups:
         task, moved = group[0][0].task, sum(map(_moved, group))
-        by_task[task] = by_task.get(task, Fraction(0)) + Fraction(moved, len(group))
+        by_task[task] = by_task.get(task, 0) + _share(moved, group)
     difference = intervals.estimate(
         lambda means: means[0], clustered((group[0][0].task, mean_over(group, _moved)) for group in groups)
     )
     return Asymmetry(
-        new_accepts=_total(groups, 1),
-        new_rejects=_total(groups, -1),
+        new_accepts=float(sum(_share(sum(_moved(both) > 0 for both in group), group) for group in groups)),
+        new_rejects=float(sum(_share(sum(_moved(both) < 0 for both in group), group) for group in groups)),
         difference=difference if groups else replace(difference, method=NONE_COMPARED),
         flips=flipped(by_task) if groups else None,
     )
@@ -56,6 +56,6 @@ def _moved(both: Both) -> int:
     return (both[2].kind == "accept") - (both[1].kind == "accept")
 
 
-def _total(groups: Iterable[list[Both]], way: int) -> float:
-    found = (Fraction(sum(_moved(both) == way for both in group), len(group)) for group in groups)
-    return float(sum(found, Fraction(0)))
+def _share(count: int, group: Sequence[Both]) -> Fraction | int:
+    """Return a count of repeats as a share of one segment, exactly."""
+    return count if len(group) == 1 else Fraction(count, len(group))

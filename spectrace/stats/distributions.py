@@ -9,7 +9,10 @@ from functools import lru_cache
 _TERMS = 10_000
 _CONVERGED = 1e-15
 _TINY = 1e-300
-_HALVINGS = 200
+_STEPS = 200
+_SAME = 1e-15
+_FLAT = -600.0
+"""The logarithm of a density below which a step of Newton's would be no number."""
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -45,17 +48,19 @@ def _fraction(x: float, a: float, b: float) -> float:
 
 
 def beta_quantile(p: float, a: float, b: float) -> float:
-    """Return x with P(X <= x) = p, by halving: slow and sure."""
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if middle in {low, high}:
-            break
-        if beta_cdf(middle, a, b) < p:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    """Return x with P(X <= x) = p: by Newton's steps, and by halving wherever one of them leaves the bracket."""
+    low, high, x = 0.0, 1.0, a / (a + b)
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    for _ in range(_STEPS):
+        beyond = beta_cdf(x, a, b) - p
+        low, high = (x, high) if beyond < 0 else (low, x)
+        log_density = (a - 1) * math.log(x) + (b - 1) * math.log1p(-x) - log_beta
+        step = beyond * math.exp(-log_density) if log_density > _FLAT else math.inf
+        following = x - step if low < x - step < high else (low + high) / 2
+        if following in {low, high} or abs(following - x) <= _SAME * x:
+            return following
+        x = following
+    return x
 
 
 @lru_cache(maxsize=1024)

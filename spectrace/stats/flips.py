@@ -34,10 +34,10 @@ def sign_flips(a: Clusters, b: Clusters, *, draws: int = DRAWS, seed: int = SEED
     return flipped({task: _mean(a, task) - _mean(b, task) for task in tasks}, draws=draws, seed=seed)
 
 
-def flipped(by_task: Mapping[str, Fraction], *, draws: int = DRAWS, seed: int = SEED) -> Flips:
+def flipped(by_task: Mapping[str, Fraction | int], *, draws: int = DRAWS, seed: int = SEED) -> Flips:
     """Test whether the sum of the tasks' differences is 0 but for chance."""
     tasks = sorted(by_task)
-    differences = [by_task[task] for task in tasks]
+    differences = [Fraction(by_task[task]) for task in tasks]
     moved = [abs(value) for value in differences if value]
     whole = lcm(*(value.denominator for value in moved)) if moved else 1
     sizes = [int(value * whole) for value in moved]

@@ -5,7 +5,6 @@ of each answer: 0 only where they are distributed alike. It takes repeats of bot
 Every segment counts once, however often it was asked about; `repeats.repeated` makes them of reviews.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -68,13 +67,12 @@ def noise(segments: Iterable[Repeated], intervals: Intervals | None = None) -> N
 def among(answers: Sequence[str]) -> float:
     """Return the share of the pairs of one verifier's answers that differ."""
     n = len(answers)
-    return 1 - sum(count * (count - 1) for count in Counter(answers).values()) / (n * (n - 1))
+    return 1 - sum((count := answers.count(one)) * (count - 1) for one in set(answers)) / (n * (n - 1))
 
 
 def apart(first: Sequence[str], second: Sequence[str]) -> float:
     """Return the share of the pairs of both verifiers' answers that differ."""
-    others = Counter(second)
-    return 1 - sum(count * others[answer] for answer, count in Counter(first).items()) / (len(first) * len(second))
+    return 1 - sum(first.count(one) * second.count(one) for one in set(first)) / (len(first) * len(second))
 
 
 def repeat_rate(

@@ -20,9 +20,12 @@ Value = Callable[[Both], float]
 
 def by_segment(reviews: Iterable[Both]) -> list[list[Both]]:
     """Return the repeats of each segment together; the same repeat twice is two reviews."""
+    listed = list(reviews)
+    if all(both[0].repeat == 1 for both in listed):
+        return [[both] for both in listed]
     seen: Counter[tuple[str, int, int]] = Counter()
     groups: dict[tuple[str, int, int], list[Both]] = {}
-    for both in reviews:
+    for both in listed:
         one = both[0]
         place = (one.episode, one.number, one.repeat)
         seen[place] += 1

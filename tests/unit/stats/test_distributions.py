@@ -21,6 +21,11 @@ def test_the_beta_quantile_is_scipys(p, a, b):
     assert beta_quantile(p, a, b) == pytest.approx(scipy.stats.beta.ppf(p, a, b), rel=1e-8)
 
 
+@given(st.floats(0.01, 0.99), st.floats(0.5, 1e4), st.floats(0.5, 1e4))
+def test_the_beta_quantile_is_the_inverse_of_the_distribution(p, a, b):
+    assert beta_cdf(beta_quantile(p, a, b), a, b) == pytest.approx(p, abs=1e-8)
+
+
 @pytest.mark.parametrize("freedom", [1, 9, 49, 113, 599])
 @pytest.mark.parametrize("p", [0.005, 0.025, 0.5, 0.975])
 def test_students_quantile_is_scipys(p, freedom):
