@@ -155,7 +155,10 @@ def _check_guarded(database: Database) -> None:
 def _no_log(database: Database) -> str:
     if database.sqlite and _table_names(database):
         return f"{shown(database.url)} holds no log: spectrace did not make it. Check the path given with --db."
-    return f"there is no log in {shown(database.url)} yet: `spectrace run` makes it, or give another with --db."
+    said = f"there is no log in {shown(database.url)} yet: `spectrace run` makes it, or give another with --db."
+    if database.sqlite and database.path.is_file() and database.path.stat().st_size == 0:
+        return f"{said} The file is there with 0 bytes: if it ever held a log, that is lost."
+    return said
 
 
 def _refuse(database: Database, found: str) -> None:

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from spectrace.store.sql import open_store
+from tests.command_line import Line, in_a_directory
+from tests.shop_log import recorded
+
 PROGRAM = [sys.executable, "-m", "spectrace"]
 
 
@@ -54,3 +58,18 @@ def _heed_ctrl_c() -> None:
 @pytest.fixture
 def spectrace(tmp_path) -> Program:
     return Program(tmp_path)
+
+
+@pytest.fixture
+def line(monkeypatch, tmp_path) -> Line:
+    """The program in this process, for what needs no other."""
+    return in_a_directory(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def logged(line) -> str:
+    """The id of the shop's episode, recorded in the directory's spectrace.db."""
+    store = open_store("spectrace.db")
+    episode = recorded(store)
+    store.close()
+    return episode
