@@ -10,8 +10,10 @@ of a run is about the data set that the run names. Counterpart, for reading: `au
 
 import asyncio
 import json
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from spectrace.core.endings import cut_by_run
 from spectrace.core.events import EpisodeStarted
@@ -38,6 +40,8 @@ from spectrace.store.event_store import EventStore
 __all__ = ["BUSY", "Part", "Plan", "Rejudging", "judge_shard"]
 
 BUSY = "another process is judging it"
+_APART_S = 0.05
+"""Two that give way to each other wait so long, at most, before they look again; longer each time."""
 
 
 @dataclass(kw_only=True)
@@ -65,8 +69,13 @@ class Rejudging:
         """Judge what is left of one repeat of an episode."""
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(threads(), self._look, episode, repeat)
-            return found if isinstance(found, Part) else await self._ask(found)
+            for attempt in count(1):
+                found = await loop.run_in_executor(threads(), self._look, episode, repeat)
+                part = found if isinstance(found, Part) else await self._ask(found)
+                if part.why != OVERTAKEN:
+                    return part
+                await asyncio.sleep(random.uniform(0, min(_APART_S * attempt, 1.0)))  # noqa: S311 - to fall out of step
+            raise AssertionError  # count() has no end
         except ModelFailed as error:  # nobody there: nothing was begun
             self.health.failed("strong", error)
             return Part(episode, repeat, why=str(error))
@@ -98,7 +107,7 @@ class Rejudging:
         if not left:
             self._whole(part)
             return part
-        return _Left(parent, left, part) if busy is None else _told(part, BUSY)
+        return _Left(parent, left, part, frozenset(children)) if busy is None else _told(part, BUSY)
 
     def _covered(self, parent: Episode) -> Iterator[tuple[Review, bool]]:
         reviews = selected(parent, only_rejected=self.plan.only_rejected)
@@ -128,7 +137,7 @@ class Rejudging:
             verifier_source(self.pool, part.episode, requests, client),
             facts,
             answers,
-            _Refusal(self, part, recorder.episode),
+            _Refusal(self, found, recorder.episode),
             purse=self.purse,
             health=self.health,
         )
@@ -142,8 +151,6 @@ class Rejudging:
         if not done.left:
             self._whole(done)
             return done
-        if outcome.reason == OVERTAKEN:
-            return _told(done, BUSY)
         if cut_by_run(outcome.reason):
             return _told(done, outcome.reason, "stop")
         return _told(done, answers.error or outcome.reason)
@@ -179,18 +186,17 @@ class Rejudging:
         self._cancelled = self._cancelled or self.arbiter.cancelled()
         return self._cancelled
 
-    def refusal(self, part: Part, child: str, *, first: bool) -> str | None:
-        """Say why a child must not ask: its run was cancelled, or somebody else began the same part before it.
+    def refusal(self, left: "_Left", child: str, *, first: bool) -> str | None:
+        """Say why a child must not ask: its run was cancelled, or somebody else has begun the same part meanwhile.
 
-        Two that begin at once both see each other, and the one that began later gives way.
+        Of two that begin at once, the one that looks last sees the other and gives way; where both see each other,
+        both do, and look again what is left. Which one began first is no answer: begun is not yet visible.
         """
         if self._is_cancelled():
             return CANCELLED
-        for other in self._children(part.episode, part.repeat) if first else ():
-            if other == child:
-                return None
-            if self.store.row(other).state == "running":
-                return OVERTAKEN
+        known = {child, *left.children}
+        if first and any(other not in known for other in self._children(left.part.episode, left.part.repeat)):
+            return OVERTAKEN
         return None
 
 
@@ -199,6 +205,8 @@ class _Left:
     parent: Episode
     reviews: Sequence[Review]
     part: Part
+    children: frozenset[str]
+    """Those that were there when it was looked what is left."""
 
 
 @dataclass(slots=True)
@@ -206,13 +214,13 @@ class _Refusal:
     """Asked before each call of a child; the first time it looks who else has begun."""
 
     work: Rejudging
-    part: Part
+    left: _Left
     child: str
     first: bool = True
 
     def __call__(self) -> str | None:
         first, self.first = self.first, False
-        return self.work.refusal(self.part, self.child, first=first)
+        return self.work.refusal(self.left, self.child, first=first)
 
 
 def _told(part: Part, why: str, then: Then = "again") -> Part:

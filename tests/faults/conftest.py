@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,12 @@ class Killer:
         return done["counts"]
 
 
-@pytest.fixture(scope="module")
-def killer() -> Iterator[Killer]:
+@contextmanager
+def killing(script: str) -> Iterator[Killer]:
+    """Lend a killer that runs a script of this folder."""
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
     with subprocess.Popen(
-        [sys.executable, str(HERE / "kill.py")],
+        [sys.executable, str(HERE / script)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -44,3 +46,15 @@ def killer() -> Iterator[Killer]:
     ) as process:
         yield Killer(process)
         process.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def killer() -> Iterator[Killer]:
+    with killing("kill.py") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def rejudger() -> Iterator[Killer]:
+    with killing("rejudge.py") as found:
+        yield found

@@ -16,6 +16,7 @@ import resource
 import signal
 import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -124,7 +125,7 @@ def say(answer: dict) -> None:
     sys.stdout.flush()
 
 
-def run(job: dict) -> dict:
+def run(job: dict, child: Callable[[dict], dict[str, int]] = child) -> dict:
     """Fork a child for a job; return how it ended and, where it lived, what it counted."""
     reading, writing = os.pipe()
     pid = os.fork()
