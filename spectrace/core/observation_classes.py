@@ -16,6 +16,7 @@ The first class that suffices is the observation's. Where several are needed tog
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations, product
@@ -93,20 +94,31 @@ _VIEWS = sorted(
 _LOOSEST = [_View(json, tuple(RULES), renamed=True, volatile=True) for json in (False, True)]
 
 
-def classify(recorded: str, found: str, renaming: Renaming, volatile: Sequence[str] = ()) -> Classified:
+def classify(
+    recorded: str,
+    found: str,
+    renaming: Renaming,
+    volatile: Sequence[str] = (),
+    passing: AbstractSet[ObservationClass] = frozenset(),
+) -> Classified:
     """Return the class of a text that an environment gave; `volatile` are JSON pointers, `*` any member or item.
 
-    The empty pointer is the whole text. The renaming is read, not changed.
+    The empty pointer is the whole text. Where more than one class suffices, it is the first whose needs all are
+    `passing`, else the first. The renaming is read, not changed.
     """
     if recorded == found:
         return Classified(ObservationClass.EXACT)
     texts = {False: (recorded, found), True: _parsed(recorded, found)}
     if all(_same(texts[view.json], view, renaming, volatile) is None for view in _LOOSEST):
         return Classified(ObservationClass.DIVERGENT)
+    first: Classified | None = None
     for view in _VIEWS:
         if (same := _same(texts[view.json], view, renaming, volatile)) is not None:
-            return _classified(view, same, renaming, (recorded, found), volatile)
-    return Classified(ObservationClass.DIVERGENT)
+            one = _classified(view, same, renaming, (recorded, found), volatile)
+            if one.needs <= passing:
+                return one
+            first = first or one
+    return first or Classified(ObservationClass.DIVERGENT)
 
 
 def _classified(view: _View, same: "_Same", renaming: Renaming, sides: Sides, volatile: Sequence[str]) -> Classified:

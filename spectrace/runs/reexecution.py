@@ -154,9 +154,10 @@ class Reexecution:
         named = tuple(pointer for tool, pointer in self._passing.places if tool == where)
         declared = tuple(one for one in self._declared.get(where, ()) if one not in named)
         passing = self._passing.classes | ({ObservationClass.VOLATILE} if named else set())
-        found = classify(then, now, self._renaming, named)
+        found = classify(then, now, self._renaming, named, passing)
         if declared and not _passes(found, passing):
-            passing, found = self._passing.classes, classify(then, now, self._renaming, (*named, *declared))
+            passing = self._passing.classes
+            found = classify(then, now, self._renaming, (*named, *declared), passing)
         passes = _passes(found, passing)
         self.tally.count[found.kind.value] += 1
         if found.kind is not ObservationClass.EXACT:

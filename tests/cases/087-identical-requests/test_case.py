@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from spectrace.core.commands import Act
 from spectrace.core.events import ActCompleted, ActRequested
 from spectrace.core.specagent import SpecAgent
-from spectrace.core.types import Call, Finish, Task
+from spectrace.core.types import Call, Effect, Finish, Task
 from spectrace.environments.functions import FunctionEnvironment, tool
 from spectrace.errors import ReplayDiverged
 from spectrace.models.scripted import ScriptedModel
+from spectrace.runs.cached_answers import CachedAnswers, Missed
 from spectrace.runs.live import record
 from spectrace.runs.recording import Comparison, Recording
 from spectrace.runs.replay import replay_episode
@@ -70,3 +72,14 @@ def test_the_same_read_a_third_time_is_a_miss_that_names_the_recorded_ones():
     with pytest.raises(ReplayDiverged, match=r"recorded episode\.ended, this run came to act\.requested\(list_loans\)"):
         log.write("", again.body)
     assert {near.seq for near in log.told[events[-1].seq].nearest[:2]} == {first.seq, again.seq}
+
+
+def test_to_live_models_each_answer_is_given_once_and_a_third_asking_is_a_miss():
+    cache = CachedAnswers.of(played())
+    calls = [Call(name, json.dumps(arguments)) for name, arguments in (line["call"] for line in RECORDED)]
+    effects = [Effect.READ, Effect.WRITE, Effect.READ]
+    asked = [Act(call, effect, "read", "s1.1") for call, effect in zip(calls, effects, strict=True)]
+
+    assert [cache.answer("", one).observation.content for one in asked] == EXPECTED
+    with pytest.raises(Missed, match="Already used"):
+        cache.answer("", asked[-1])

@@ -5,11 +5,13 @@ import json
 from pathlib import Path
 
 from spectrace.core.events import ActCompleted
+from spectrace.core.observation_classes import PASSABLE
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Finish, Task
 from spectrace.environments.functions import FunctionEnvironment, tool
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import record
+from spectrace.runs.reexecution import Passing
 from spectrace.runs.replay import replay_episode
 from spectrace.store.memory import MemoryEventStore
 from tests.playbook import accept
@@ -54,3 +56,16 @@ def test_with_live_tools_it_diverges_at_the_step_that_said_it_and_shows_both_tex
     assert answer.body.position == "s1.1"
     assert (first.seq, first.field) == (answer.seq, "/observation/content")
     assert (first.recorded, first.found) == (repr(RECORDED["output"]), repr(NOW))
+
+
+def test_the_id_alone_is_a_renaming_and_the_time_has_to_be_called_volatile():
+    events = played()
+    lenient = Passing(frozenset(PASSABLE))
+    named = Passing(places=(("schedule", ""),))
+    times = NOW.replace("(in 3d 2h)", "(in 12d 16h)")
+
+    assert asyncio.run(replay_episode(events, environment=desk(NOW), passing=lenient)).result == "diverged"
+    assert asyncio.run(replay_episode(events, environment=desk(NOW), passing=named)).result == "same"
+    assert asyncio.run(replay_episode(events, environment=desk(times), passing=lenient)).inexact[0].notes == (
+        "f4af is 91c0",
+    )

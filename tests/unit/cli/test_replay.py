@@ -5,7 +5,7 @@ import pytest
 
 from spectrace.environments.functions import FunctionEnvironment
 from spectrace.store.sql import open_store
-from tests.shop_log import recorded
+from tests.shop_log import recorded, script
 
 CONTRACT = "episode result compared first_difference"
 
@@ -130,6 +130,50 @@ def test_an_environment_of_another_name_cannot_test_it(line, foreign):
 def test_an_environment_is_for_live_tools_and_the_check_only(line, episode):
     assert line("replay", episode, "--env", "shop").exit_code == 2
     assert line("replay", episode, "--check", "--tools", "live").exit_code == 2
+
+
+JOBS = """
+import itertools, pathlib
+from spectrace.environments.functions import FunctionEnvironment, Task, tool
+
+def desk():
+    made_up = pathlib.Path("id").read_text()
+
+    @tool(effect="write")
+    def schedule(at: str) -> str:
+        "Schedule a job."
+        return f"Scheduled {made_up} for {at}"
+
+    return FunctionEnvironment.from_functions(
+        "jobs", [schedule], "Schedule.", reset=lambda: None, tasks=[Task("job", "Schedule it.")], restore="reset"
+    )
+"""
+
+
+@pytest.fixture
+def scheduled(line, tmp_path, monkeypatch):
+    """An episode on a desk that makes up another id today."""
+    (tmp_path / "jobs_desk.py").write_text(JOBS)
+    (tmp_path / "id").write_text("f4af")
+    monkeypatch.syspath_prepend(tmp_path)
+    call = {"action": {"tool": "schedule", "arguments": {"at": "02:00"}}}
+    weak = script(tmp_path / "w.json", [call, {"action": {"finish": "f4af"}}])
+    strong = script(tmp_path / "s.json", [{"verdict": "accept"}] * 2)
+    (item,) = line.items("run", "--env", "jobs_desk:desk", "--task", "job", "--weak", weak, "--strong", strong)
+    (tmp_path / "id").write_text("91c0")
+    return item["episode"]
+
+
+def test_what_a_fresh_environment_answers_otherwise_passes_only_as_far_as_is_said(line, scheduled):
+    live = ("replay", scheduled, "--tools", "live", "--env", "jobs_desk:desk")
+    (strict,) = line.items(*live, code=1)
+    (renamed,) = line.items(*live, "--accept", "id-renamed")
+    (named,) = line.items(*live, "--volatile", "schedule:")
+    shown = line(*live, "--lenient").stdout
+
+    assert "--accept id-renamed lets that pass" in strict["first_difference"]["cause"]
+    assert [renamed["inexact"][0]["notes"], named["inexact"][0]["class"]] == [["f4af is 91c0"], "volatile"]
+    assert ("id-renamed  f4af is 91c0" in shown, ", 1 id-renamed, " in shown) == (True, True)
 
 
 def test_a_record_that_cannot_be_read_is_untestable(line, episode):

@@ -87,6 +87,13 @@ def test_all_that_is_needed_together_must_be_let_pass():
     assert {kind.value for kind in other_order.needs} == {"volatile", "json-equal"}
 
 
+def test_where_two_classes_suffice_the_one_that_passes_is_taken():
+    recorded, now, passing = "id f4af", "id 91c0", {ObservationClass.VOLATILE}
+
+    assert classify(recorded, now, Renaming(), ("",)).kind is ObservationClass.ID_RENAMED
+    assert classify(recorded, now, Renaming(), ("",), passing).kind is ObservationClass.VOLATILE
+
+
 def test_a_known_pair_is_needed_again_and_adds_nothing():
     renaming = Renaming()
     renaming.take({"f4af": "91c0"})
