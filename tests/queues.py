@@ -28,6 +28,7 @@ class ScriptedWork:
         self.at_once = self.most_at_once = 0
         self.hanging: set[str] = set()
         self.cancelled: list[str] = []
+        self.begun = asyncio.Event()
 
     def runs(self) -> Collection[str]:
         return list(self.selections)
@@ -37,6 +38,7 @@ class ScriptedWork:
 
     async def judge(self, run: str, episode: str) -> Judged:
         self.judged.append((run, episode))
+        self.begun.set()
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:

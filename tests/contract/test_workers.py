@@ -68,10 +68,11 @@ async def test_a_long_shard_of_a_living_worker_is_left_alone(log):
         await enqueue(jobs, "again", ["long"])
         mine = ScriptedWork({"again": ["long"]})
         mine.hanging = {"long"}
-        working = asyncio.create_task(work_on(log, mine, silent_s=0.9))
+        working = asyncio.create_task(work_on(log, mine, silent_s=3))
+        await asyncio.wait_for(mine.begun.wait(), 30)
         others = ScriptedWork({"again": ["long"]})
-        idle = asyncio.create_task(work_on(log, others, silent_s=0.9))
-        await asyncio.sleep(3)
+        idle = asyncio.create_task(work_on(log, others, silent_s=3))
+        await asyncio.sleep(5)
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
         await idle
@@ -162,6 +163,7 @@ async def test_trouble_is_given_back_for_later(log):
         await enqueue(jobs, "again", ["e1"])
         work = ScriptedWork({"again": ["e1"]}, {"e1": Judged(0, "it is down")})
         working = asyncio.create_task(work_on(log, work))
+        await asyncio.wait_for(work.begun.wait(), 30)
         await asyncio.sleep(1)
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
