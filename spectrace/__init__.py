@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from spectrace.core.agentcollab import AgentCollab
     from spectrace.core.baselines import StrongOnly, WeakOnly
     from spectrace.core.prompts import Prompts
+    from spectrace.core.review_request import ReviewRequest
     from spectrace.core.specagent import SpecAgent
     from spectrace.core.speculative_actions import SpeculativeActions
+    from spectrace.core.types import Verdict
     from spectrace.environments.functions import FunctionEnvironment as Environment
     from spectrace.environments.functions import Task, tool
     from spectrace.library import fork, replay, resume, reverify, run
@@ -24,11 +26,13 @@ _HOMES = {
     "AgentCollab": ("spectrace.core.agentcollab", "AgentCollab"),
     "Environment": ("spectrace.environments.functions", "FunctionEnvironment"),
     "Prompts": ("spectrace.core.prompts", "Prompts"),
+    "ReviewRequest": ("spectrace.core.review_request", "ReviewRequest"),
     "ScriptedModel": ("spectrace.models.scripted", "ScriptedModel"),
     "SpecAgent": ("spectrace.core.specagent", "SpecAgent"),
     "SpeculativeActions": ("spectrace.core.speculative_actions", "SpeculativeActions"),
     "StrongOnly": ("spectrace.core.baselines", "StrongOnly"),
     "Task": ("spectrace.environments.functions", "Task"),
+    "Verdict": ("spectrace.core.types", "Verdict"),
     "WeakOnly": ("spectrace.core.baselines", "WeakOnly"),
     "fork": ("spectrace.library", "fork"),
     "open_store": ("spectrace.store.sql", "open_store"),
@@ -43,11 +47,13 @@ __all__ = [
     "AgentCollab",
     "Environment",
     "Prompts",
+    "ReviewRequest",
     "ScriptedModel",
     "SpecAgent",
     "SpeculativeActions",
     "StrongOnly",
     "Task",
+    "Verdict",
     "WeakOnly",
     "fork",
     "open_store",

@@ -233,6 +233,14 @@ def verifier_name(spec: str, settings: Settings | None = None) -> str:
     return spec if spec in settings.models else spec.partition("@http")[0]
 
 
+def function_verifier(function: object) -> Pool:
+    """Return a function of a program's own as a verifier, called by where it is defined."""
+    from spectrace.models.functions import FunctionJudge  # noqa: PLC0415 - adapters load when they are asked for
+
+    inner = function if hasattr(function, "__qualname__") else type(function)
+    return JudgePool(FunctionJudge(f"{inner.__module__}:{getattr(inner, '__qualname__', '')}", function))
+
+
 def _function(label: str, name: str) -> Judge:
     from spectrace.models.functions import FunctionJudge  # noqa: PLC0415 - as above
 
@@ -296,7 +304,7 @@ def _imported(what: str, module: str, attribute: str, others: Sequence[str] = ()
                 f"{meant(module, others)}."
             ) from None
         raise UsageError(f"{what} {module}:{attribute}: importing it failed: {error}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"{what} {module}:{attribute}: importing it raised {type(error).__name__}: {error}."
         ) from error

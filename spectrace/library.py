@@ -18,6 +18,7 @@ from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import StoreError, UsageError
 from spectrace.models.client import ModelClient
+from spectrace.models.functions import Judging
 from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.interrupted import left_by
 from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
@@ -27,6 +28,7 @@ from spectrace.runs.replay import ReplayResult, replay_episode
 from spectrace.runs.resume import resume_episode
 from spectrace.runs.reverify import Recheck, reverify_episode
 from spectrace.runs.sources import Limits
+from spectrace.runs.verifiers import pool_of
 from spectrace.store.event_store import EventStore
 from spectrace.store.listing import Listable
 
@@ -211,18 +213,25 @@ async def _opened(
 
 async def reverify(
     episode: str,
-    verifier: ModelClient | str,
+    verifier: ModelClient | str | Judging,
     store: EventStore,
     *,
     name: str = "reverify",
     prompts: Prompts | None = None,
 ) -> list[Recheck]:
-    """Put an episode's reviews to another verifier; its verdicts are recorded as a child episode of the run `name`."""
-    client = config.open_model(verifier) if isinstance(verifier, str) else verifier
+    """Put an episode's reviews to another verifier; its verdicts are recorded as a child episode of the run `name`.
+
+    The verifier is a model, a text that `--verifier` takes (`sglang:NAME@URL`, `labels:FILE`, `module:attribute`), or a
+    function of a ReviewRequest, plain or async, that returns a Verdict (what else it may return: `models.functions`).
+    """
+    if isinstance(verifier, str):
+        pool = config.open_verifier(verifier)
+    else:
+        pool = config.function_verifier(verifier) if callable(verifier) else pool_of(verifier)
     try:
         events = list(store.read(store.resolve(episode)))
-        rechecks, _ = await reverify_episode(events, client, store, name, prompts=prompts)
+        rechecks, _ = await reverify_episode(events, pool, store, name, prompts=prompts)
     finally:
         if isinstance(verifier, str):
-            await client.close()
+            await pool.close()
     return rechecks

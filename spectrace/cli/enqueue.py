@@ -10,6 +10,7 @@ import click
 from spectrace.audit.lines import counted
 from spectrace.cli import console
 from spectrace.cli.options import Decorator, whole
+from spectrace.cli.reverify_report import typed
 from spectrace.errors import UsageError
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.shards import SHARD, enqueue
@@ -48,5 +49,5 @@ def say_queued(plan: Plan, shards: int, prompts: str, url: str) -> None:
     asked = "" if prompts == "recorded" else f" --prompts {prompts}"
     where = f"--run {plan.run} --db {shown(parse_url(url))}"
     console.say(f"{counted(shards, 'shard')} of run {plan.run} put into the queue. What works on them, on any machine:")
-    console.say(f"  spectrace worker --verifier {plan.verifier}{asked} {where}")
+    console.say(f"  spectrace worker --verifier {typed(plan.verifier)}{asked} {where}")
     console.say(f"How it stands: spectrace runs {plan.run}", style="dim")

@@ -8,22 +8,25 @@ from datetime import UTC, datetime
 import click
 
 from spectrace.audit.answers import Filters
+from spectrace.audit.lines import counted
 from spectrace.audit.passes import Pass, read_pass
 from spectrace.audit.queries import Reader, open_reader
 from spectrace.audit.reverified import read_reverified
 from spectrace.cli import agreement, console, document, reverify_report
 from spectrace.cli.console import Progress
 from spectrace.cli.enqueue import put_into_queue, queue_option, require_queue, say_queued, shard_option
+from spectrace.cli.label_template import selected_requests, write_template
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, dollars, filter_options, json_option, whole
 from spectrace.cli.reverify_begin import NotBegun, begin, grown, plan_of, refuse_recorded, selection_of, spent_micro_usd
 from spectrace.cli.reverify_watch import PassWatch
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.cli.watch import weights_progress
-from spectrace.config import database_url, open_prompts, open_verifier, settings_here
+from spectrace.config import database_url, open_prompts, open_verifier, settings_here, verifier_name
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY
+from spectrace.core.review_request import ReviewRequest
 from spectrace.core.types import ModelFacts
 from spectrace.core.versions import require_readable
 from spectrace.errors import ModelFailed, StoreError, UsageError
@@ -60,6 +63,7 @@ from spectrace.store.sql import SqlEventStore, open_store
     metavar="USD",
     help="Stop once the run has cost so much, by the verifier's price.",
 )
+@click.option("--template", is_flag=True, help="Write labels:FILE for people to fill in, and judge nothing.")
 @queue_option
 @shard_option
 @filter_options()
@@ -79,6 +83,7 @@ def command(
     shard: int,
     db: str | None,
     *,
+    template: bool,
     queue: bool,
     filters: Filters,
     every: bool,
@@ -93,7 +98,14 @@ def command(
     with open_reader(url) as reading:  # refuses a database that is missing, where opening to write would make it
         known = runs.find(reading.store, run) if isinstance(reading.store, SqlEventStore) else None
         names = _names(reading, episodes, every, filters, known)
-    plan = plan_of(run, verifier, asked, only_rejected=only is not None, repeat=repeat, known=known)
+        if template:
+            _write_template(verifier, selected_requests(reading, names, only_rejected=only is not None))
+    if template:
+        if as_json:
+            document.write("reverify", [])
+        return
+    called = verifier_name(verifier, settings)
+    plan = plan_of(run, called, asked, only_rejected=only is not None, repeat=repeat, known=known)
     with console.progress() as progress:
         pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
         reader = Reader(open_store(url))
@@ -110,6 +122,16 @@ def command(
                 ctx.exit(0)
             found = _report(reader, passing, as_json=as_json)
     ctx.exit(1 if passing.has_left(found) else 0)
+
+
+def _write_template(verifier: str, requests: Iterator[ReviewRequest]) -> None:
+    """Give people the selected reviews to label."""
+    kind, _, file = verifier.partition(":")
+    if kind != "labels" or not file:
+        raise UsageError(f"--template writes the file of --verifier labels:FILE, found --verifier {verifier}.")
+    rows = write_template(file, requests)
+    console.say(f"{counted(rows, 'review')} in {file}: fill in decision (accept, reject) and, of a reject, accepted,")
+    console.say("how many of its steps stand. The same command without --template judges by what is filled in.")
 
 
 def _names(

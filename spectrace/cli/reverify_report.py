@@ -10,6 +10,7 @@ from spectrace.runs.pass_estimate import Estimate
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.pass_source import CANCELLED
 
+_SERVED = ("anthropic:", "openai:", "sglang:")
 _THOUSAND, _MILLION = 1_000, 1_000_000
 
 
@@ -72,7 +73,12 @@ def after(found: Estimate, done: Pass, new: int, stopped: str | None) -> Iterato
 
 
 def _goes_on(done: Pass) -> str:
-    return f" `spectrace reverify --name {done.run} --verifier {done.settings.get('verifier')}` goes on."
+    return f" `spectrace reverify --name {done.run} --verifier {typed(str(done.settings.get('verifier')))}` goes on."
+
+
+def typed(verifier: str) -> str:
+    """Return a run's verifier as it is typed again: where it is reached is not recorded."""
+    return f"{verifier}[@URL]" if verifier.startswith(_SERVED) else verifier
 
 
 def left_of(found: Estimate, done: Pass) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from spectrace.core.commands import Generate
 from spectrace.core.endings import RUN
-from spectrace.core.events import Body, GenerateCompleted, GenerateFailed
+from spectrace.core.events import Body, GenerateFailed
 from spectrace.core.money import rates_of
 from spectrace.core.rereviews import Listening, Said
 from spectrace.core.types import ModelFacts
@@ -37,17 +37,12 @@ class Answers:
         self._waiting: list[tuple[str, Said]] = []
         self.given = 0
         self.error: str | None = None
-        """The last failure that no answer followed."""
+        """The last failure: a review whose call failed has no verdict, whatever is answered after it."""
 
     def __call__(self, child: str, seq: int, body: Body) -> None:
         """Hear one event."""
-        match body:
-            case GenerateFailed(error=error):
-                self.error = error
-            case GenerateCompleted():
-                self.error = None
-            case _:
-                pass
+        if isinstance(body, GenerateFailed):
+            self.error = body.error
         said = self._listening.hear(seq, body)
         if said is not None:
             self._waiting.append((child, said))

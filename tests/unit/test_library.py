@@ -25,6 +25,39 @@ def test_a_run_is_recorded_replayed_and_re_verified(tmp_path):
     assert [(row.run, row.agree) for row in rows] == [("second", True)]
 
 
+def cautious(request):
+    return spectrace.Verdict(request.drafted, 0, category="unsafe", reason="better not")
+
+
+class Lenient:
+    async def __call__(self, request):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("verifier", "name", "decision"),
+    [(cautious, f"{__name__}:cautious", "reject"), (Lenient(), f"{__name__}:Lenient", "accept")],
+)
+def test_a_function_of_ones_own_may_judge_again(tmp_path, verifier, name, decision):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    recorded = run_shop(store)
+    (row,) = asyncio.run(spectrace.reverify(recorded.episode, verifier, store, name="second"))
+    (model,) = next(iter(store.read(row.child))).body.models
+    store.close()
+
+    assert (row.new.decision, model.provider, model.name) == (decision, "function", name)
+
+
+def test_labels_may_judge_again(tmp_path):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    recorded = run_shop(store)
+    (tmp_path / "gold.csv").write_text(f"episode,segment,accepted\n{recorded.episode[:8]},1,0\n")
+    (row,) = asyncio.run(spectrace.reverify(recorded.episode, f"labels:{tmp_path / 'gold.csv'}", store))
+    store.close()
+
+    assert (row.new.decision, row.new.category) == ("reject", "other")
+
+
 def test_a_replay_with_another_option_says_which(tmp_path):
     store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
     recorded = run_shop(store)

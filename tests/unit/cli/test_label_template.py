@@ -107,3 +107,38 @@ def test_a_text_longer_than_a_cell_is_cut_and_says_so():
     assert "characters not shown]" in row["steps"]
     assert "NOT EXECUTED" in row["steps"]
     assert LabelJudge("gold.csv").unused() == ()
+
+
+def test_the_command_writes_what_it_then_judges_by(line, episode):
+    written = line("reverify", episode, "--verifier", "labels:gold.csv", "--template")
+    text = Path("gold.csv").read_text(encoding="utf-8-sig")
+    Path("gold.csv").write_text(text.replace('is to be decided",,,', 'is to be decided",accept,,', 1), encoding="utf-8")
+    (item,) = line.items("reverify", episode, "--verifier", "labels:gold.csv", "--name", "people")
+
+    assert (written.exit_code, written.stdout) == (0, "")
+    assert "3 reviews in gold.csv: fill in decision" in written.stderr
+    assert (item["segment"], item["recorded"]["decision"], item["new"]["decision"]) == (1, "reject", "accept")
+
+
+def test_reviews_without_a_label_are_counted_and_said_and_labels_without_a_review_too(line, episode):
+    Path("gold.csv").write_text(f"episode,segment,decision,by\n{episode[:6]},2,accept,ann\nffff,1,accept,ann\n")
+    result = line("reverify", episode, "--verifier", "labels:gold.csv", "--name", "people")
+
+    assert result.exit_code == 0
+    assert "left out: labels:gold.csv says nothing of them." in result.stderr
+    assert "gold.csv has labels of episodes that are not selected: ffff (line 3)." in result.stderr
+
+
+@pytest.mark.parametrize("verifier", ["weak", "labels:", "checks:judge"])
+def test_only_labels_have_a_template(line, episode, verifier):
+    result = line("reverify", episode, "--verifier", verifier, "--template")
+
+    assert (result.exit_code, "--template writes the file of --verifier labels:FILE" in result.stderr) == (2, True)
+
+
+def test_a_wrong_label_is_refused_before_a_run_begins(line, episode):
+    Path("gold.csv").write_text(f"episode,segment,accepted\n{episode},1,1\n{episode},2,9\n")
+    result = line("reverify", episode, "--verifier", "labels:gold.csv", "--name", "people")
+
+    assert (result.exit_code, "gold.csv, line 3: segment 2 of" in result.stderr) == (2, True)
+    assert [run["run"] for run in line.items("runs")] == ["first"]
