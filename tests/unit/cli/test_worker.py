@@ -1,6 +1,7 @@
 """The command on real queues, in processes of its own: tests/faults/test_workers.py."""
 
 import re
+import subprocess
 import sys
 
 import pytest
@@ -99,3 +100,11 @@ def test_a_cancelled_run_is_left_alone_and_its_shards_taken_out(line, log, tmp_p
     assert queued == {"queued": 3, "doing": 0, "failed": 0}
     assert "3 shards taken out of the queue" in cancelled.stderr
     assert (items, workers.standings(log), workers.counted(log, RUN)) == ([], {}, 0)
+
+
+def test_the_command_line_loads_without_procrastinate():
+    modules = "spectrace.cli.worker, spectrace.cli.runs, spectrace.cli.reverify"
+    program = f"import sys, {modules}; print([one for one in sys.modules if one.startswith('procrastinate')])"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "[]\n"
