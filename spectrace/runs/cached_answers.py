@@ -50,10 +50,11 @@ class Normalised:
 class Missed(LogEnds):
     """The record holds no answer to an action; `difference` says where it went on, and what comes nearest."""
 
-    def __init__(self, difference: Difference) -> None:
-        """Keep what there is to tell."""
+    def __init__(self, difference: Difference, *, unanswered: bool = False) -> None:
+        """Keep what there is to tell. `unanswered`: it was asked for then, too, and got no answer."""
         super().__init__(difference.cause)
         self.difference = difference
+        self.unanswered = unanswered
 
 
 @dataclass(slots=True)
@@ -98,7 +99,7 @@ class CachedAnswers:
         """Give the recorded answer to an action at this place; raise Missed where there is none left."""
         found = self._matching(lane, command.action, command.requestor)
         if found is None or found[0].answer is None:
-            raise Missed(self._miss(lane, command.action))
+            raise Missed(self._miss(lane, command.action), unanswered=found is not None)
         kept, rules = found
         if rules != EXACT:
             self.normalised.append(Normalised(kept.seq, in_short(command.action), rules))

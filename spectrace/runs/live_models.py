@@ -171,11 +171,11 @@ async def _followed(
     driver: Driver, asked: Asked[Outcome], source: _CachedSource, events: Sequence[Event]
 ) -> ReplayResult:
     outcome: Outcome | None = None
-    missed: Difference | None = None
+    missed: Missed | None = None
     try:
         outcome = await driver.run(asked)
     except Missed as miss:
-        missed = miss.difference
+        missed = miss
     except RecordEnds:
         pass
     cache = source.cache
@@ -187,16 +187,20 @@ async def _followed(
 
     if source.failure is not None and (outcome is None or outcome.status != "completed"):
         return result("untestable", None, f"a model did not answer: {source.failure}")
-    end = events[-1]
+    end, left = events[-1], cache.left()
     ends = not isinstance(end.body, EpisodeEnded) or cut_short(end)
-    if missed is not None and not (ends and not cache.left()):
-        detail = f"event {missed.seq}: recorded {missed.recorded}, this run asked {missed.found}. {missed.cause}"
-        return result("diverged", missed, detail)
-    first = cache.reordered() or cache.left_over() or (None if ends else _other_end(end, outcome))
-    if first is not None:
-        detail = f"event {first.seq}: recorded {first.recorded}, this run {first.found}. {first.cause}"
+    if missed is not None:
+        first = missed.difference
+        if (ends and not left) or (missed.unanswered and len(left) == 1):
+            at = first.seq if left else end.seq
+            return result("same", None, f"the record breaks off at event {at}; all before was asked for, in its order")
+        detail = f"event {first.seq}: recorded {first.recorded}, this run asked {first.found}. {first.cause}"
         return result("diverged", first, detail)
-    stops = f"; the record stops after event {end.seq}" if ends else ""
+    found = cache.reordered() or cache.left_over() or (None if ends else _other_end(end, outcome))
+    if found is not None:
+        detail = f"event {found.seq}: recorded {found.recorded}, this run {found.found}. {found.cause}"
+        return result("diverged", found, detail)
+    stops = f"; the record breaks off at event {end.seq}" if ends else ""
     return result("same", None, f"all {total} recorded actions were asked for, in their order{stops}")
 
 

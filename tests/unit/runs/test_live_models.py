@@ -99,7 +99,24 @@ def test_a_record_that_broke_off_is_the_same_as_far_as_it_goes(no_environment):
     cut = events[: acts(events)[1].seq + 2]
     result = asked(cut, READS, [accept(), accept()])
 
-    assert (result.result, result.compared, "the record stops" in result.detail) == ("same", 2, True)
+    assert (result.result, result.compared, "the record breaks off" in result.detail) == ("same", 2, True)
+
+
+def test_a_write_without_an_answer_is_where_the_record_breaks_off_and_is_not_done(no_environment):
+    events = no_environment["reads"]
+    write = acts(events)[2]
+    result = asked(events[: write.seq + 1], READS, [accept(), accept()])
+
+    assert (result.result, result.compared, result.total) == ("same", 2, 3)
+    assert f"the record breaks off at event {write.seq}" in result.detail
+
+
+def test_another_action_than_the_one_without_an_answer_is_a_divergence(no_environment):
+    events = no_environment["reads"]
+    cut = events[: acts(events)[2].seq + 1]
+    result = asked(cut, [FIND, READ, call("cancel_order", order_id="W999")], [accept(), accept()])
+
+    assert (result.result, result.first_difference.seq) == ("diverged", acts(events)[2].seq)
 
 
 def test_options_may_be_others(no_environment):
