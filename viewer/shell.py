@@ -1,7 +1,8 @@
-"""The frame around both pages: title bar, style, routing, and what is said when the log cannot be read.
+"""The frame around all pages: title bar, style, routing, and what is said when the log cannot be read.
 
-One address, `/`: with `episode` in its query it is that episode, without it the list. So a link that somebody sends
-opens what it names, and a refresh and the browser's back button keep it.
+One address, `/`: with `episode` in its query it is that episode, with `compare` the report of those re-verifications,
+with `runs` the list of runs, else the list of episodes. So a link that somebody sends opens what it names, and a
+refresh and the browser's back button keep it.
 """
 
 from pathlib import Path
@@ -11,7 +12,7 @@ import streamlit as st
 from spectrace.errors import EpisodeNotFound, NewerSchema, SpectraceError, StoreError, UsageError
 from viewer import source
 from viewer.literal import block
-from viewer.pages import episode, episodes
+from viewer.pages import episode, episodes, run, runs
 
 _STYLE = Path(__file__).with_name("style.css")
 
@@ -24,24 +25,27 @@ def draw() -> None:
 
 def _page() -> None:
     st.html(_STYLE)
-    named = "episode" in st.query_params
-    _bar(named=named)
+    page = next((name for name in ("episode", "compare", "runs") if name in st.query_params), "episodes")
+    _bar(page)
     try:
         with source.reader() as reader:
-            if named:
-                episode.draw(reader)
-            else:
-                episodes.draw(reader)
+            _PAGES[page].draw(reader)
     except SpectraceError as error:
         _notice(error)
 
 
-def _bar(*, named: bool) -> None:
+_PAGES = {"episode": episode, "compare": run, "runs": runs, "episodes": episodes}
+"""By what the address has in its query."""
+
+
+def _bar(page: str) -> None:
     with st.container(key="bar", horizontal=True, vertical_alignment="center"):
         with st.container(key="brand", width="content"):
             st.text("spectrace")
-        if named:
+        if page != "episodes":
             st.button("← Episodes", key="home", type="tertiary", on_click=episodes.back)
+        if page != "runs":
+            st.button("Runs", key="to-runs", type="tertiary", on_click=runs.leave_for)
         with st.container(key="database", width="stretch"):
             st.text(source.shown(source.database()))
 

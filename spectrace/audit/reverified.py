@@ -64,7 +64,9 @@ def read_reverified(
     if not 1 <= len(names) <= _MOST:
         raise UsageError(f"one re-verification, or two, can be set side by side; {len(names)} were named.")
     judged = tuple(_judged(reader, run, passing) for run in names)
-    pairs = [_against_record(reader, one) for one in judged]
+    asked = {review.episode for one in judged for review in one.reviews if review.recorded is not None}
+    again = asked_again(reader, asked)
+    pairs = [_against_record(one, again) for one in judged]
     if len(judged) == _MOST:
         pairs.append(_side_by_side(*judged))
     return Reverified(runs=judged, pairs=tuple(pairs), bootstrap=bootstrap or TaskBootstrap(), passing=passing)
@@ -82,9 +84,11 @@ def _every_repeat(reader: Reader, found: Pass) -> Iterator[Review]:
             yield replace(one, repeat=repeat)
 
 
-def _against_record(reader: Reader, one: Judged) -> Pair:
+def _against_record(one: Judged, told: Sequence[Again]) -> Pair:
+    """Return a run against the record, with what its episodes' own verifiers `told` when they were asked again."""
     asked = [review for review in one.reviews if review.recorded is not None]
-    again = asked_again(reader, {review.episode for review in asked})
+    episodes = {review.episode for review in asked}
+    again = [each for each in told if each.review.episode in episodes]
     rejections = [each.review for each in again if _rejected(each.review)]
     return Pair(
         first=None,
