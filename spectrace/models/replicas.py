@@ -1,9 +1,9 @@
 """Replicas: one model behind several servers. An episode stays on one of them; each answer says which.
 
-Which one follows from the episode's name alone (rendezvous hashing), so that every call of it, its repeats, and a later
-process find the same server and its warm prefix cache; while a replica is down its share goes to the others. All must
-say the same of themselves, or nothing is asked: a table of verdicts is of one verifier. One fact is left out of that:
-every SGLang server draws a `random_seed` of its own unless it is told one; it stays recorded with each episode.
+Which one follows from the episode's name (rendezvous hashing), so that its repeats and a later process find the same
+server and its warm prefix cache; one that has a quarter more than its share is passed over. All must say the same of
+themselves, or nothing is asked: a table of verdicts is of one verifier. One fact is left out of that: every SGLang
+server draws a `random_seed` of its own unless it is told one; it stays recorded with each episode.
 
 A replica is down once a call finds nobody there, or after three troubles of the server in a row. Its episodes fail, as
 infrastructure, and are left for going on; new ones go to the others. Asking for the facts again looks who is back.
@@ -12,6 +12,7 @@ infrastructure, and are left for going on; new ones go to the others. Asking for
 import asyncio
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,6 +27,7 @@ Notice = Callable[[str], None]
 _OWN = frozenset({"random_seed"})
 _TROUBLE = frozenset({"server", "timeout"})
 _IN_A_ROW = 3
+_SLACK = 1.25
 
 
 class Replicas:
@@ -42,6 +44,8 @@ class Replicas:
         self._troubles: Counter[str] = Counter()
         self._stays: dict[str, str] = {}
         """Episode -> URL."""
+        self._homes: Counter[str] = Counter()
+        """URL -> how many episodes were given to it."""
         self._asking = asyncio.Lock()
 
     @property
@@ -64,7 +68,9 @@ class Replicas:
         for url, one in said.items():
             if isinstance(one, ModelFacts):
                 self._facts[url] = one
-                self._down.discard(url)
+                if url in self._down:
+                    self._down.remove(url)
+                    self._homes.clear()  # else all that is new would go to the one that had nothing meanwhile
                 self._troubles[url] = 0
             elif not isinstance(one, ModelFailed) or one.kind not in {"unreachable", *_TROUBLE}:
                 raise one
@@ -80,9 +86,14 @@ class Replicas:
         """Return the client of an episode; one whose replica went down is given another."""
         url = self._stays.get(episode)
         if url is None or url in self._down:
-            up = [one for one in self._clients if one not in self._down] or list(self._clients)
-            url = self._stays[episode] = max(up, key=lambda one: _weight(episode, one))
+            url = self._stays[episode] = self._home(episode)
+            self._homes[url] += 1
         return Replica(self, url, self._clients[url])
+
+    def _home(self, episode: str) -> str:
+        up = [one for one in self._clients if one not in self._down] or list(self._clients)
+        most = math.ceil(_SLACK * (sum(self._homes[one] for one in up) + 1) / len(up))
+        return max((one for one in up if self._homes[one] < most), key=lambda one: _weight(episode, one))
 
     async def described(self, url: str) -> ModelFacts:
         """Return what one replica said of itself, once all were compared."""

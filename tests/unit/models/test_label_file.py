@@ -1,6 +1,10 @@
 """Files of labels: what they may look like, and which line is wrong."""
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spectrace.errors import UsageError
 from spectrace.models.label_file import Label, read_labels
@@ -143,3 +147,26 @@ def test_a_wrong_header_is_refused(text, words):
 def test_a_wrong_line_of_json_is_refused(line, words):
     with pytest.raises(UsageError, match=words):
         read_labels(f"\n{line}\n", "gold.jsonl")
+
+
+CELLS = st.sampled_from(
+    ["episode", "segment", "decision", "accepted", "reject", "accept", "1", "", "ab", '"', "'", "\0", "é"]
+)
+TEXTS = st.one_of(
+    st.text(max_size=80),
+    st.lists(st.lists(CELLS, max_size=5).map(",".join), max_size=5).map("\n".join).map(HEADER.__add__),
+    st.lists(
+        st.dictionaries(CELLS, st.one_of(CELLS, st.integers(), st.none()), max_size=4).map(json.dumps), max_size=3
+    ).map("\r\n".join),
+)
+
+
+@given(TEXTS, st.sampled_from(["gold.csv", "gold.jsonl"]))
+def test_whatever_a_file_holds_is_labels_or_an_error_with_its_place(text, name):
+    try:
+        labels, said = read_labels(text, name), name
+    except UsageError as error:
+        labels, said = [], str(error)
+
+    assert said.startswith(name)
+    assert all(label.stands(3) in {None, 0, 1, 2, 3} for label in labels)

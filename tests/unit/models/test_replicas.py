@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from contextlib import asynccontextmanager
 
 import pytest
@@ -69,6 +70,15 @@ async def test_another_process_sends_an_episode_to_the_same_replica(servers):
     urls = urls_of(servers)
     async with replicas(*urls) as pool, replicas(*reversed(urls)) as other:
         assert [pool.client(one).url for one in EPISODES] == [other.client(one).url for one in EPISODES]
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_no_replica_gets_more_than_a_quarter_over_its_share(number):
+    pool = Replicas("big", {f"http://{name}": ScriptedModel() for name in range(number)})
+    for count in range(1, 100):
+        pool.client(f"e{count}")
+
+        assert max(pool._homes.values()) <= math.ceil(1.25 * count / number)
 
 
 @in_loop
@@ -167,6 +177,7 @@ async def test_a_replica_that_is_back_is_found_when_the_facts_are_asked_for_agai
         await pool.facts()
 
         assert (meanwhile, pool.client(one).url) == (left, left)
+        assert sum(pool._homes.values()) == 0
         assert {await answering(pool, f"new{number}") for number in range(16)} == {gone, left}
 
 
