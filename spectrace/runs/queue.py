@@ -260,7 +260,8 @@ class Worker:
         while self._held:
             _, held = self._held.popitem()
             if await self._jobs.give_back(held.job):
-                self._end(held.shard, "given_back", f"{held.left} episodes left")
+                detail = f"{held.left} episodes left; what those under way were given stays"
+                self._end(held.shard, "given_back", detail)
             else:
                 self._end(held.shard, "taken_over", "")
 

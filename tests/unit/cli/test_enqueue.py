@@ -64,6 +64,7 @@ def test_a_verifier_that_is_not_reached_from_here_may_be_reached_by_the_workers(
 
     assert result.exit_code == 0, result.stderr
     assert "The verifier does not answer here" in result.stderr
+    assert "spectrace worker --verifier openai:m[@URL] --run again" in result.stderr
     assert "1 shard of run again" in result.stderr
 
 

@@ -106,7 +106,8 @@ async def test_a_stopped_worker_gives_its_shard_back_and_says_so(connector):
         await running
 
     assert work.cancelled == ["e2"]
-    assert worker.shards == [Shard(1, "again", 10, 2, 4, "given_back", "8 episodes left")]
+    detail = "8 episodes left; what those under way were given stays"
+    assert worker.shards == [Shard(1, "again", 10, 2, 4, "given_back", detail)]
     assert (await machine(connector).standings())[queue_key("again")] == Standing(queued=1)
 
 
