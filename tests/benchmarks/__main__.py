@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import machine, read_tables, report, sources, write_tables
+from tests.benchmarks import machine, read_tables, replay_tables, report, sources, write_tables
 from tests.benchmarks.report import Section
 from tests.benchmarks.rounds import progress
 
@@ -20,6 +20,7 @@ CANNOT = 125
 ROUNDS, QUICK_ROUNDS = 5, 3
 LONG, QUICK_LONG = 50_000, 10_000
 TAIL, QUICK_TAIL = 10_000, 3_000
+SHOP, QUICK_SHOP = 1_000, 200
 
 
 def main() -> int:
@@ -79,6 +80,11 @@ def _sections(options: argparse.Namespace, missing: dict[str, str]) -> list[tupl
         ("size-real", lambda: read_tables.sizes("real", missing, with_peers=not quick)),
         ("load", lambda: read_tables.loads(rounds)),
         ("verify", lambda: read_tables.checks(rounds)),
+        ("replay", lambda: replay_tables.replayed(rounds, missing, with_peers=not quick)),
+        (
+            "replay-command",
+            lambda: replay_tables.by_command(QUICK_SHOP if quick else SHOP, min(rounds, 1 if quick else 3)),
+        ),
         ("long", lambda: read_tables.long_episode(QUICK_LONG if quick else LONG)),
     ]
     return every if quick else [*every, ("peers", lambda: write_tables.against_peers(rounds, missing))]
