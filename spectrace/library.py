@@ -4,7 +4,7 @@ All are coroutines: `asyncio.run(spectrace.run(...))`. Models and environments a
 Environment.from_functions) or the texts that the command line takes (`sglang:NAME@URL`, `shop`).
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from spectrace import config
@@ -24,6 +24,7 @@ from spectrace.runs.interrupted import left_by
 from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
 from spectrace.runs.preflight import readable
 from spectrace.runs.protocols import recorded_protocol
+from spectrace.runs.reexecution import passing_of
 from spectrace.runs.replay import ReplayResult, replay_episode
 from spectrace.runs.resume import resume_episode
 from spectrace.runs.reverify import Recheck, reverify_episode
@@ -80,23 +81,36 @@ def _task(environment: Environment, name: str) -> Task:
     raise UsageError(f"no task is named {name!r}; there are {', '.join(task.id for task in tasks) or 'none'}.")
 
 
-async def replay(
+async def replay(  # noqa: PLR0913 - what a replay may be given, by name
     episode: str,
     store: EventStore,
     *,
     prompts: Prompts | None = None,
     options: Mapping[str, object] | None = None,
     env: Environment | str | None = None,
+    accept: Iterable[str] = (),
+    volatile: Iterable[str] = (),
+    frozen: bool = False,
 ) -> ReplayResult:
     """Replay an episode from its record, with other prompts or options on request.
 
-    With `env`, execute its actions again on that fresh environment.
+    With `env`, execute its actions again on that fresh environment. Its answers must be exactly the recorded ones but
+    for the classes in `accept` (json-equal, cosmetic, id-renamed, volatile) and for `volatile` places, such as
+    `get_order:/created_at`; `frozen` takes the recorded tools as they were, though they have changed.
     """
     events = list(store.read(store.resolve(episode)))
     parent = getattr(events[0].body, "parent", None)
     parent_events = list(store.read(parent.episode)) if parent is not None else None
     environment = config.open_environment(env) if isinstance(env, str) else env
-    return await replay_episode(events, prompts=prompts, options=options, environment=environment, parent=parent_events)
+    return await replay_episode(
+        events,
+        prompts=prompts,
+        options=options,
+        environment=environment,
+        passing=passing_of(accept, volatile),
+        frozen=frozen,
+        parent=parent_events,
+    )
 
 
 async def fork(  # noqa: PLR0913 - an episode's parts, by name

@@ -6,11 +6,11 @@ A contradiction is refused before anything is read; nothing that was given is wi
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spectrace.core.observation_classes import PASSABLE, ObservationClass
+from spectrace.core.observation_classes import PASSABLE
 from spectrace.core.options import types_of
 from spectrace.errors import UsageError
 from spectrace.runs.protocols import PROTOCOLS
-from spectrace.runs.reexecution import Passing
+from spectrace.runs.reexecution import Passing, passing_of
 from spectrace.settings import meant
 
 RECORDED, LIVE, CACHED = "recorded", "live", "cached"
@@ -91,26 +91,5 @@ def _require_known(text: str) -> None:
 
 
 def _passing(given: Given) -> Passing:
-    classes = frozenset(PASSABLE) if given.lenient else frozenset(map(_class, _parts(given.accept)))
-    return Passing(classes, tuple(map(_place, given.volatile)))
-
-
-def _parts(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
-
-
-def _class(name: str) -> ObservationClass:
-    known = [kind.value for kind in PASSABLE]
-    if name not in known:
-        raise UsageError(f"--accept takes {', '.join(known)}, found {name!r}{meant(name, known)}.")
-    return ObservationClass(name)
-
-
-def _place(text: str) -> tuple[str, str]:
-    tool, colon, pointer = text.partition(":")
-    if not tool or not colon or (pointer and not pointer.startswith("/")):
-        raise UsageError(
-            f"--volatile takes TOOL:POINTER, for example get_order:/created_at or list:/*/age (TOOL: is its whole "
-            f"answer), found {text!r}."
-        )
-    return tool, pointer
+    named = [part.strip() for part in (given.accept or "").split(",") if part.strip()]
+    return passing_of(PASSABLE if given.lenient else named, given.volatile)

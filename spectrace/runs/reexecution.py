@@ -8,18 +8,19 @@ it is, and the comparison stops at it. Fingerprints, error flags and ends must b
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from spectrace.core.commands import Act, Generate
 from spectrace.core.events import ActCompleted, EpisodeStarted, EvaluateCompleted, Event, ResetCompleted
 from spectrace.core.facts import tool_of
-from spectrace.core.observation_classes import ORDER, Classified, ObservationClass, classify
+from spectrace.core.observation_classes import ORDER, PASSABLE, Classified, ObservationClass, classify
 from spectrace.core.renaming import Renaming
 from spectrace.core.types import Action, Call, Completion, Finish, Message, NeedsModel, Reply
 from spectrace.environments.environment import Environment
 from spectrace.environments.volatile import volatile_places
+from spectrace.errors import UsageError
 from spectrace.runs.recording import RecordedSource, RecordEnds, Recording
 from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
 
@@ -37,6 +38,27 @@ class Passing:
 
 
 STRICT = Passing()
+
+
+def passing_of(accept: Iterable[str] = (), volatile: Iterable[str] = ()) -> Passing:
+    """Read the names of classes, and places as `TOOL:POINTER`; raise UsageError for what is neither."""
+    return Passing(frozenset(map(_class, accept)), tuple(map(_place, volatile)))
+
+
+def _class(name: str) -> ObservationClass:
+    if name not in PASSABLE:
+        raise UsageError(f"what may be accepted is {', '.join(PASSABLE)}, found {name!r}.")
+    return ObservationClass(name)
+
+
+def _place(text: str) -> tuple[str, str]:
+    tool, colon, pointer = text.partition(":")
+    if not tool or not colon or (pointer and not pointer.startswith("/")):
+        raise UsageError(
+            "a volatile place is TOOL:POINTER, for example get_order:/created_at or list:/*/age (TOOL: is its whole "
+            f"answer), found {text!r}."
+        )
+    return tool, pointer
 
 
 @dataclass(frozen=True, slots=True)

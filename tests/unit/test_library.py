@@ -71,6 +71,18 @@ def test_a_replay_with_another_option_says_which(tmp_path):
     assert "/options/finish (recorded 'held', now 'free')" in other.detail
 
 
+def test_a_replay_on_an_environment_counts_the_classes_of_its_answers_and_says_what_it_lets_pass(tmp_path):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    recorded = run_shop(store)
+    passing = {"accept": ["cosmetic", "id-renamed"], "volatile": ["get_order:/at"], "frozen": True}
+    again = asyncio.run(spectrace.replay(recorded.episode, store, env="shop", **passing))
+    with pytest.raises(spectrace.errors.UsageError, match="what may be accepted is json-equal, cosmetic"):
+        asyncio.run(spectrace.replay(recorded.episode, store, env="shop", accept=["anything"]))
+    store.close()
+
+    assert (again.result, again.classes["exact"], again.inexact) == ("same", 3, ())
+
+
 def test_a_missing_model_store_or_task_is_named(tmp_path):
     store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
     model = spectrace.ScriptedModel([])

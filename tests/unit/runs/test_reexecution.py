@@ -12,9 +12,10 @@ from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Finish, Task
 from spectrace.environments.functions import FunctionEnvironment, tool
 from spectrace.environments.shop import open_shop
+from spectrace.errors import UsageError
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import record
-from spectrace.runs.reexecution import Passing
+from spectrace.runs.reexecution import Passing, passing_of
 from spectrace.runs.replay import replay_episode
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import recorded_events
@@ -176,3 +177,19 @@ def test_the_shop_answers_exactly_and_every_class_is_counted():
         "divergent": 0,
     }
     assert (result.result, result.inexact) == ("same", ())
+
+
+def test_classes_and_places_are_read_from_their_names():
+    read = passing_of(["cosmetic", "id-renamed"], ["get:/at", "list:/*/age", "poll:"])
+
+    assert read.classes == frozenset({ObservationClass.COSMETIC, ObservationClass.ID_RENAMED})
+    assert read.places == (("get", "/at"), ("list", "/*/age"), ("poll", ""))
+
+
+@pytest.mark.parametrize(
+    ("accept", "volatile"),
+    [(["exact"], []), (["divergent"], []), (["anything"], []), ([], ["/at"]), ([], ["get"]), ([], ["get:at"])],
+)
+def test_what_is_no_class_and_no_place_is_refused(accept, volatile):
+    with pytest.raises(UsageError):
+        passing_of(accept, volatile)
