@@ -1,6 +1,7 @@
 """What is left of a run is judged, whatever became of those who began it; nothing is lost, nothing counts twice."""
 
 import asyncio
+import gc
 import json
 from collections import Counter
 from datetime import date
@@ -11,9 +12,11 @@ import pytest
 from spectrace.audit.passes import read_pass
 from spectrace.audit.queries import Reader
 from spectrace.core.events import EpisodeStarted, GenerateRequested, OutcomeSettled
-from spectrace.core.types import Completion, Message, Usage
+from spectrace.core.fold import Episode
+from spectrace.core.types import Completion, Message, ModelFacts, Usage
 from spectrace.cost.prices import Price
 from spectrace.errors import ModelFailed, StoreError
+from spectrace.runs.pass_estimate import estimate
 from spectrace.runs.pass_plan import Part, Plan
 from spectrace.runs.passes import BUSY, judge_shard
 from spectrace.runs.purse import Purse
@@ -292,3 +295,18 @@ def test_the_question_of_every_repeat_is_the_recorded_one(store):
     firsts = [[one for one in asked(child.episode) if one[-1].role == "user"] for child in children(store)]
     recorded = asked(episode)
     assert [[one for one in those if one in recorded] for those in firsts] == [recorded] * 2
+
+
+def test_of_a_large_selection_no_more_episodes_are_held_than_are_judged_at_once(store):
+    episodes = shop_episodes(store, 8)
+    at_once = []
+
+    def counts(request):
+        at_once.append(sum(type(one) is Episode for one in gc.get_objects()))
+        return by_prompt(request)
+
+    at_work = work(store, episodes, PLAN, verifier(counts))
+    estimate(at_work, ModelFacts("strong", "scripted", "second"), episodes)
+    judged(at_work, episodes, concurrency=3)
+
+    assert max(at_once) <= 3
