@@ -151,6 +151,10 @@ name = "qwen2.5-coder-1.5b"
 # temperature = 0
 # max_tokens = 512
 #
+# [models.rule]                   # who judges in `reverify` and is no model: a function of yours, or people's labels
+# provider = "function"           # or "labels", with the file as its name
+# name = "checks:judge"
+#
 # [[prices."openai:NAME"]]        # provider:name; one entry for each day on which the price changed
 # input = 0.60                    # USD for a million tokens
 # cached = 0.06                   # tokens read from the provider's cache; without it they cost like others. Those

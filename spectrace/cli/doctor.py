@@ -14,7 +14,7 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
-from spectrace.config import database_url, open_model, settings_here
+from spectrace.config import JUDGES, database_url, open_model, open_verifier, settings_here
 from spectrace.errors import ModelFailed, SpectraceError
 from spectrace.models.catalogue import cache_root, find
 from spectrace.models.client import Tokenizing
@@ -96,7 +96,7 @@ def _models(settings: Settings) -> Iterator[Found]:
         local = str(table.get("name")) if table.get("provider") == "local" else None
         found = _weights(name, local) if local is not None else run_loop(_answers(name, settings))
         yield found
-        if found.state == "ok" and name != _DRAFTER:
+        if found.state == "ok" and name != _DRAFTER and table.get("provider") not in JUDGES:
             yield run_loop(_prompts(name, settings))
 
 
@@ -116,9 +116,9 @@ def _weights(name: str, model: str) -> Found:
 
 
 async def _answers(name: str, settings: Settings) -> Found:
-    """Ask a model's server who it is."""
+    """Ask a model's server who it is; replicas must be alike, a function or labels must be there."""
     try:
-        client = open_model(name, settings)
+        client = open_verifier(name, settings)
     except SpectraceError as error:
         return Found(f"model {name}", "problem", str(error))
     try:

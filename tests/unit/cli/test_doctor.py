@@ -52,6 +52,32 @@ def test_models_are_asked(line, tmp_path):
     assert (found["model there"], found["model gone"]) == ("ok", "problem")
 
 
+def test_verifiers_that_are_no_models_are_looked_at_too(line, tmp_path):
+    (tmp_path / "gold.csv").write_text("episode,segment,decision\n")
+    (tmp_path / "spectrace.toml").write_text(
+        '[models.people]\nprovider = "labels"\nname = "gold.csv"\n'
+        '[models.lost]\nprovider = "labels"\nname = "lost.csv"\n'
+        '[models.rule]\nprovider = "function"\nname = "json:loads"\n'
+    )
+    found = states(line, code=1)
+
+    assert {name: found[f"model {name}"] for name in ("people", "lost", "rule")} == {
+        "people": "ok",
+        "lost": "problem",
+        "rule": "ok",
+    }
+
+
+def test_replicas_that_differ_are_a_problem(line, tmp_path, server):
+    with model_server() as other:
+        other.on("/v1/models", {"data": [{"id": "x", "max_model_len": 1}]})
+        (tmp_path / "spectrace.toml").write_text(
+            f'[models.strong]\nprovider = "openai"\nname = "x"\nurl = ["{server.url}/v1", "{other.url}/v1"]\n'
+        )
+
+        assert "differ in server.max_model_len" in found_of(line, "model strong", code=1)["detail"]
+
+
 def test_a_literal_key_is_a_problem_of_the_settings(line, tmp_path):
     (tmp_path / "spectrace.toml").write_text('[models.open]\nprovider = "openai"\nname = "x"\nkey = "sk-1"\n')
 
