@@ -154,3 +154,18 @@ def test_a_verifier_that_fails_is_told_and_the_shard_is_tried_again_later(log, t
     assert "no route" in item["detail"]
     assert "no route" in said
     assert workers.standings(log) == {queue_key(RUN): Standing(queued=1)}
+
+
+def test_the_same_shard_in_the_queue_twice_is_counted_once(log, tmp_path):
+    episodes = workers.record(log, 4)
+    workers.write_verifier(tmp_path, 0.3)
+    workers.begin(log, Plan(RUN, VERIFIER), episodes, 4)
+    workers.put(log, RUN, [{"run": RUN, "episodes": episodes}])
+    both = [WorkerProcess(log, tmp_path, "--concurrency", "4") for _ in range(2)]
+    ended = [one.wait() for one in both]
+
+    assert [code for code, _, _ in ended] == [0, 0], [said for _, _, said in ended]
+    once, again = judged_once(log, RUN, episodes)
+    assert once
+    assert again <= 4  # two that begin in the same moment both see each other; one gives way
+    assert workers.standings(log) == {}
