@@ -78,7 +78,10 @@ def _report(one: ReplayResult, first: Difference) -> None:
     console.line()
     same = f"  same up to {one.compared} of {one.total} {'actions' if one.live else 'events'}"
     console.line(
-        (f"{one.episode}:{first.seq}", "name"), "  ", (first.field or "another event", "strong"), (same, "dim")
+        (f"{one.episode}:{first.seq}", "name"),
+        "  ",
+        (first.field or ("another action" if one.live else "another event"), "strong"),
+        (same, "dim"),
     )
     console.line(("recorded  ", "dim"), (first.recorded, "good"), indent=2)
     console.line(("now       ", "dim"), (first.found, "bad"), indent=2)

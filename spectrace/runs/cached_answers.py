@@ -200,7 +200,11 @@ class CachedAnswers:
 
     def _nearest(self, action: Action) -> tuple[Nearest, ...]:
         ranked = sorted(
-            ((differences(one.asked.action, action), one) for one in self.kept),
+            (
+                (differences(one.asked.action, action), one)
+                for one in self.kept
+                if type(one.asked.action) is type(action)
+            ),
             key=lambda pair: (
                 tool_of(pair[1].asked.action) != tool_of(action),
                 len(pair[0]),

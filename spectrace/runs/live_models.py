@@ -183,7 +183,9 @@ async def _followed(
     said = "".join(f"; {words}" for words in _said(source))
 
     def result(verdict: str, first: Difference | None, detail: str) -> ReplayResult:
-        return ReplayResult(events[0].episode, verdict, compared, total, compared, first, detail + said)
+        return ReplayResult(
+            events[0].episode, verdict, compared, total, compared, first, detail.removesuffix(".") + said
+        )
 
     if source.failure is not None and (outcome is None or outcome.status != "completed"):
         return result("untestable", None, f"a model did not answer: {source.failure}")

@@ -146,7 +146,7 @@ async def _reexecute(  # noqa: PLR0913 - all that a replay is given
     passed = f"; {counted_classes(source.tally.classes)}" if source.tally.inexact else ""
     return replace(
         result,
-        detail=f"{result.detail}{passed}{harmless}",
+        detail=f"{result.detail.removesuffix('.')}{passed}{harmless}" if passed or harmless else result.detail,
         classes=source.tally.classes,
         inexact=tuple(source.tally.inexact),
     )

@@ -62,6 +62,18 @@ def test_any_prefix_of_steps_is_a_prefix_of_the_messages():
             assert whole[: len(part)] == part
 
 
+def test_what_is_kept_from_question_to_question_is_what_would_be_rendered_anew():
+    steps = (step("s1.1", look("A"), "red"), step("s1.1", look("A"), "blue"), step("s1.3", change(), None))
+    kept = {}
+    for native in (False, True, False):
+        for n in range(4):
+            history, segment = History((Message("user", "go"),), steps[:1]), steps[1:n]
+            again = history_messages(Prompts(), history, segment, native=native, rendered=kept)
+
+            assert again == history_messages(Prompts(), history, segment, native=native)
+    assert len(kept) == 6
+
+
 def test_a_long_observation_is_shown_cut_and_says_so():
     cut = shown(Prompts(observation_limit=30), "a" * 50 + "b" * 50)
 

@@ -23,6 +23,14 @@ def test_the_setup_of_a_record_is_the_one_it_ran_with():
     assert made.prompts.to_json() == started.prompts
 
 
+def test_a_schema_is_sent_as_the_same_text_every_time():
+    made, other = setup(), setup(replies=True)
+
+    assert made.action_schema_text() == json.dumps(made.action_schema())
+    assert [made.verdict_schema_text(n) for n in (1, 2)] == [json.dumps(made.verdict_schema(n)) for n in (1, 2)]
+    assert other.action_schema_text() == json.dumps(other.action_schema()) != made.action_schema_text()
+
+
 @pytest.mark.parametrize("text", [accept(), reject(1), reject(3, change()), reject(2, Finish("no"))])
 def test_the_verdict_schema_takes_every_verdict(text):
     Draft202012Validator(setup().verdict_schema(3)).validate(json.loads(text))

@@ -66,7 +66,7 @@ def test_an_action_that_is_not_recorded_ends_it_there_with_the_nearest(no_enviro
         'get_order({"order_id": "W999"})',
     )
     assert first.nearest[0].differs == ("/arguments/order_id",)
-    assert "Not recorded." in result.detail
+    assert "Not recorded;" in result.detail
 
 
 def test_reads_in_another_order_have_their_answers_and_diverge_in_order(no_environment):
