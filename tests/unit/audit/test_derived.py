@@ -4,7 +4,9 @@ import json
 import pytest
 
 from spectrace.audit.derived import DerivedReview, cells, derived_reviews, gold_less_other
+from spectrace.audit.gold import gold_actions, is_gold
 from spectrace.audit.passes import read_pass, reviews
+from spectrace.core.reviews import reviews_of
 from spectrace.interchange.tau2 import import_file
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.reverify import reverify_episode
@@ -14,7 +16,7 @@ from tests.judged import ACCEPT, UNUSABLE, reject
 from tests.playbook import accept
 from tests.playbook import reject as rejected
 from tests.rejudged import judge_again, record_alone
-from tests.tau2_files import BYE, HELLO, action, calls, graded, result, result_file, simulation, task, written
+from tests.tau2_files import BYE, HELLO, action, calls, corpus, graded, result, result_file, simulation, task, written
 
 CANCEL = ("c1", "cancel_reservation", {"reservation_id": "R1"})
 BOOK = ("c2", "book_reservation", {"user_id": "U1"})
@@ -145,3 +147,25 @@ def test_the_data_of_a_task_is_read_and_never_run(imported):
     assert told(imported(accept(), made=(("c1", "cancel_reservation", json.loads(text)),))) == [
         ("other", "passed", "accept")
     ]
+
+
+@pytest.mark.slow
+def test_what_is_gold_is_what_the_benchmark_itself_matched(store, reader):
+    """The filed grades of real runs say which gold actions were done; those that write are held in some segment."""
+    done = held = 0
+    for path in corpus("airline__b4e983fc", "airline__45651a42"):
+        filed = json.loads(path.read_text(encoding="utf-8"))["simulations"]
+        for entry, one in zip(filed, import_file(path, store), strict=True):
+            checks = (entry["reward_info"] or {}).get("action_checks")
+            if checks is None:
+                continue  # it was not graded, or has nothing to check
+            episode = reader.episode(one.episode)
+            actions = [review.steps[-1].action for review in reviews_of(episode)]
+            gold, tools = gold_actions(episode.started), {one.tool for one in actions}
+            matched = {check["action"]["name"] for check in checks if check["action_match"]} & tools
+            found = {one.tool for one in actions if is_gold(one, gold)}
+
+            assert found == matched
+            done, held = done + len(matched), held + len(actions)
+
+    assert (done > 30, held > 100) == (True, True)
