@@ -162,6 +162,18 @@ def test_clustered_by_episode_the_intervals_cover_far_less_than_they_claim():
     assert {name for name, share in shares.items() if share >= 0.9} == {"same_step"}
 
 
+@pytest.mark.parametrize("tasks", [12, 25])
+def test_over_few_tasks_the_jackknife_covers_what_it_says(tasks):
+    statistics, truth = {name: E1[name] for name in ("kappa", "ac1", "signed_difference")}, simulated.truth()
+
+    def draws():
+        for number in range(SIMS):
+            reviews = simulated.draw(np.random.default_rng([1, number]), tasks).reviews()
+            yield {name: statistic(reviews) for name, statistic in statistics.items()}, truth
+
+    assert outside(covered(draws())) == {}
+
+
 def test_a_test_of_no_difference_finds_one_in_a_twentieth_of_the_draws_where_there_is_none():
     """Which verdict was the recorded one is a coin's matter: neither verifier accepts more."""
     small, sims = 0, 500

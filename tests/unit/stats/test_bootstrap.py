@@ -1,9 +1,11 @@
 import random
 import re
 
+import numpy as np
 import pytest
+import scipy
 
-from spectrace.stats.bootstrap import NOTHING_SHARED, SEED, TaskBootstrap, difference, ratio
+from spectrace.stats.bootstrap import ALIKE, NOTHING_SHARED, SEED, TaskBootstrap, difference, ratio
 from spectrace.stats.estimates import TOO_FEW, clustered
 
 
@@ -42,6 +44,33 @@ def test_a_difference_over_fifty_tasks_of_three_trials_is_known_to_some_five_poi
         widths.append((found.high - found.low) / 2)
 
     assert 0.04 < sum(widths) / len(widths) < 0.07
+
+
+@pytest.mark.parametrize("statistic", [difference, ratio])
+def test_the_interval_is_scipys_at_the_level_that_few_tasks_expand_it_to(statistic):
+    a, b = noisy(1)
+    found = TaskBootstrap(4000).estimate(statistic, a, b)
+    level = 2 * scipy.stats.norm.cdf((50 / 49) ** 0.5 * scipy.stats.t.ppf(0.975, 49)) - 1
+    totals = [np.array([sample[task].total for task in a]) for sample in (a, b)]
+    oracle = scipy.stats.bootstrap(
+        totals,
+        lambda x, y, axis: (
+            (x.mean(axis) - y.mean(axis)) / 3 if statistic is difference else x.mean(axis) / y.mean(axis)
+        ),
+        n_resamples=4000,
+        method="percentile",
+        paired=True,
+        confidence_level=level,
+        rng=np.random.default_rng(7),
+    ).confidence_interval
+
+    assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high), abs=0.01)
+
+
+def test_an_interval_without_a_width_says_that_it_guesses_nothing_of_other_tasks():
+    a, _ = noisy(1)
+
+    assert TaskBootstrap(200).estimate(difference, a, a).method.endswith(ALIKE)
 
 
 def test_a_sample_does_not_differ_from_itself():

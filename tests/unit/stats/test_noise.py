@@ -84,12 +84,3 @@ def test_disagreement_with_itself_is_that_of_all_pairs(answers):
 def test_disagreement_knows_no_order_and_lies_between_0_and_1(first, second):
     assert apart(first, second) == pytest.approx(apart(second, first))
     assert -1e-9 <= apart(first, second) <= 1 + 1e-9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_two_verifiers_of_equal_distributions_have_an_excess_that_covers_0(seed):
-    sims, draws = 300, TaskBootstrap(400)
-    covered = sum(bool(noise(drawn(seed * sims + number), draws).excess.covers(0)) for number in range(sims))
-
-    assert 0.92 <= covered / sims <= 0.98

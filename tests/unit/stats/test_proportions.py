@@ -1,7 +1,9 @@
 import random
 
+import numpy as np
 import pytest
 import scipy
+import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +21,35 @@ def test_the_exact_interval_is_scipys():
     exact = scipy.stats.binomtest(129, 150).proportion_ci(method="exact")
 
     assert clopper_pearson(129 / 150, 150) == pytest.approx((exact.low, exact.high))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_exact_interval_is_statsmodels(seed):
+    draw = random.Random(seed)  # noqa: S311 - random data
+    n = draw.randint(1, 3000)
+    x = draw.randint(0, n)
+
+    assert clopper_pearson(x / n, n) == pytest.approx(sm.stats.proportion_confint(x, n, method="beta"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_variance_between_tasks_is_statsmodels(seed):
+    """That of an intercept with errors clustered by task."""
+    rng = np.random.default_rng(seed)
+    task = np.repeat(np.arange(40), rng.integers(1, 9, 40))
+    passed = (rng.random(task.size) < rng.beta(1, 1, 40)[task]).astype(float)
+    oracle = sm.OLS(passed, np.ones(task.size)).fit(cov_type="cluster", cov_kwds={"groups": task})
+    freedom = scipy.stats.t.ppf(0.975, task.size - 1) / scipy.stats.t.ppf(0.975, 39)
+    worth = passed.mean() * (1 - passed.mean()) / oracle.bse[0] ** 2 * freedom**2
+
+    assert effective_size(clustered(zip(map(str, task), passed, strict=True))) == pytest.approx(min(worth, task.size))
+
+
+def test_a_mean_over_repeats_is_worth_no_more_than_its_answers():
+    """Of ten answers each the same share: without variance between tasks it is worth every answer."""
+    halves = clustered((str(task), 0.5) for task in range(20))
+
+    assert (effective_size(halves), effective_size(halves, answers=200)) == (20, 200)
 
 
 def test_one_trial_a_task_is_worth_nearly_its_episodes():
@@ -54,28 +85,6 @@ def test_under_ten_tasks_there_is_a_value_and_no_interval():
 
 def test_of_no_episode_there_is_no_value():
     assert proportion({}).value is None
-
-
-def hit(sample, truth):
-    found = proportion(sample)
-    return found.low <= truth <= found.high
-
-
-@pytest.mark.slow
-def test_clustering_by_task_covers_what_it_says_and_clustering_by_episode_far_less():
-    draw = random.Random(5)  # noqa: S311 - a simulation
-    sims, tasks, trials = 400, 50, 8
-    by_task = by_episode = 0
-    for _ in range(sims):
-        outcomes = []
-        for task in range(tasks):
-            chance = draw.betavariate(0.3, 0.3)  # most tasks are easy or hard: trials of one are alike
-            outcomes += [(str(task), int(draw.random() < chance)) for _ in range(trials)]
-        by_task += hit(clustered(outcomes), 0.5)
-        by_episode += hit(clustered((str(number), value) for number, (_, value) in enumerate(outcomes)), 0.5)
-
-    assert 0.93 <= by_task / sims <= 0.98
-    assert by_episode / sims < 0.65
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=4), min_size=10, max_size=30))
