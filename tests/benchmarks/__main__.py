@@ -50,6 +50,10 @@ def main() -> int:
     if failed:
         print(f"These tables could not be made, and nothing was written: {', '.join(failed)}", file=sys.stderr)
         return 1
+    if options.only and options.update:
+        kept = options.output.read_text(encoding="utf-8")
+        report.write(options.output, report.renewed(kept, facts[:4], found))
+        print(f"Renewed in {options.output}: {', '.join(one.title for one in found)}")
     if not options.only and not (options.quick and options.output == RESULTS):
         report.write(options.output, report.markdown(facts, found, options.rounds))
         print(f"Written: {options.output}")
@@ -60,7 +64,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure against other recorders.")
     parser.add_argument("--quick", action="store_true", help="3 rounds, no peers: about three minutes")
     parser.add_argument("--rounds", type=int, help=f"interleaved rounds ({ROUNDS}; with --quick {QUICK_ROUNDS})")
-    parser.add_argument("--only", action="append", help="measure these tables only, write no file", default=[])
+    parser.add_argument("--only", action="append", help="measure these tables only", default=[])
+    parser.add_argument("--update", action="store_true", help="with --only: put these tables into the file")
     parser.add_argument("--output", type=Path, default=RESULTS, help=f"the file to write ({RESULTS.name})")
     options = parser.parse_args()
     options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)

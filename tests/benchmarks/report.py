@@ -67,11 +67,27 @@ def markdown(facts: Sequence[tuple[str, str]], sections: Sequence[Section], roun
         *[f"- {what}: {value}" for what, value in facts],
     ]
     for section in sections:
-        lines += ["", f"## {section.title}", ""]
-        if section.text:
-            lines += [section.text, ""]
-        lines += table(section.rows)
+        lines += ["", *_lines(section)]
     return "\n".join(lines) + "\n"
+
+
+def _lines(section: Section) -> list[str]:
+    return [f"## {section.title}", "", *([section.text, ""] if section.text else []), *table(section.rows)]
+
+
+def renewed(text: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
+    """Return a report with these sections in the place of those of the same title, or behind the others.
+
+    Each says that it was measured apart, when and on which commit: it is compared with nothing of the rest.
+    """
+    head, *parts = text.rstrip("\n").split("\n## ")
+    known = {part.partition("\n")[0]: part for part in parts}
+    said = "; ".join(f"{what} {value}" for what, value in facts)
+    for section in sections:
+        apart = f"{section.text} Measured apart: {said}.".strip()
+        new = "\n".join(_lines(Section(section.title, section.rows, apart)))
+        known[section.title] = new.removeprefix("## ") + "\n"
+    return "\n## ".join([head, *(part.rstrip("\n") + "\n" for part in known.values())]).rstrip("\n") + "\n"
 
 
 def table(rows: Sequence[Row]) -> list[str]:

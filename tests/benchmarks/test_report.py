@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from tests.benchmarks.peers import figures
-from tests.benchmarks.report import Row, Section, markdown, missed
+from tests.benchmarks.report import Row, Section, markdown, missed, renewed
 from tests.benchmarks.rounds import Measured, interleaved
 
 PRINTED = """\
@@ -75,3 +75,17 @@ def test_a_case_is_told_by_the_medians_of_its_rounds():
     one = Measured(rounds)
 
     assert (one.rate, one.p50, one.p99, one["bytes"]) == (5, 2, 18, 2)
+
+
+def test_a_table_that_was_measured_apart_takes_the_place_of_the_old_one_and_says_so():
+    old = [Section("One", [Row("a", 1)], "First."), Section("Two", [Row("b", 2)])]
+    text = markdown([("date", "then")], old, 5)
+    new = renewed(
+        text, [("date", "now"), ("commit", "x")], [Section("One", [Row("a", 7)], "First."), Section("Three", [])]
+    )
+
+    assert new.startswith(text[: text.index("## One")] + "## One\n\nFirst. Measured apart: date now; commit x.\n\n")
+    assert [line for line in new.splitlines() if line.startswith("## ")] == ["## One", "## Two", "## Three"]
+    assert "| a | 7x |" in new
+    assert "| b | 2x |" in new
+    assert renewed(text, [], []) == text
