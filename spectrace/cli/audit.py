@@ -1,16 +1,18 @@
 """`spectrace audit`: the ledger of what was done, and on whose authority."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import click
 
 from spectrace.audit.answers import Filters
+from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.cli import console, document, settle, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, json_option, moment, reading
 from spectrace.cli.select import named, require_runs
-from spectrace.core.deeds import Deed
+from spectrace.core.deeds import RESUME, Deed
+from spectrace.core.events import EpisodeStarted
 from spectrace.core.types import Effect
 from spectrace.errors import UsageError
 from spectrace.settings import meant
@@ -96,11 +98,26 @@ def actions(
             and (not authority or _has_authority(deed, authority))
             and (not outcome or deed.outcome in outcome)
         ]
+        elsewhere = [] if as_json else [said for name in sorted(names) if (said := _gone_on_from(reader, name, names))]
     if as_json:
         document.write("audit-actions", [item(deed) for deed in found])
     elif found or not lost:
         show(found)
+    for said in elsewhere:
+        console.say(said)
     ctx.exit(console.lost(lost))
+
+
+def _gone_on_from(reader: Reader, episode: str, named: Collection[str]) -> str | None:
+    """Say where the earlier actions of a resumed episode are listed, unless they are listed here as well."""
+    body = reader.first(episode).body
+    parent = body.parent if isinstance(body, EpisodeStarted) else None
+    if parent is None or parent.kind != RESUME or parent.episode in named:
+        return None
+    return (
+        f"{episode} goes on from {parent.episode}:{parent.seq}: what was drafted and done up to there is listed with "
+        f"that one, `spectrace audit actions {parent.episode} {episode}`."
+    )
 
 
 def _require_authorities(wanted: Sequence[str]) -> None:

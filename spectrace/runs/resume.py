@@ -141,9 +141,12 @@ def _same(environment: Environment, parent: EpisodeStarted) -> EnvironmentFacts:
 def _unattachable(left: Left) -> str:
     """Say why an episode cannot be gone on with, and what can be done instead."""
     name, episode = left.started.environment.name, left.events[0].episode
-    why = f"{name} cannot be attached to: the state that {episode} had was its process's and is gone with it"
+    why = (
+        f"the environment given cannot be attached to (it has no `attach`), and {episode} had begun on {name}: without "
+        "it that state is gone with its process"
+    )
     if left.started.environment.restore == "none":
-        return f"{why}. It declares restore=none, so its actions may not be executed again either: run the task anew."
+        return f"{why}. {name} declares restore=none, so nothing may be executed again either: run the task anew."
     failed = (event.seq for event in left.told if event.type.endswith(".failed"))
     last = next(failed, left.told[-1].seq + 1) - 1
     return f"{why}. `spectrace fork {episode}:{last}` executes the record again on a fresh one and goes on from there."

@@ -296,7 +296,7 @@ def test_an_environment_whose_state_died_with_its_process_is_not_reached_and_tol
     name = cut(store, events, 20)
     todo = f"`spectrace fork {name}:20`" if restore == "reset" else "run the task anew"
 
-    with pytest.raises(Untestable, match=f"cannot be attached to.*{todo}"):
+    with pytest.raises(Untestable, match=f"cannot be attached to .*{todo}"):
         resume(store, name, shop, {"weak": [], "strong": []})
     assert reached == []
 
