@@ -301,7 +301,8 @@ def history_messages(  # noqa: PLR0913 - what a history is rendered by
     rendered = {} if rendered is None else rendered
     messages = list(history.opening)
     for number, step in enumerate((*history.steps, *segment)):
-        messages += _notes_at(prompts, notes, number)
+        if notes:
+            messages += _notes_at(prompts, notes, number)
         messages += _kept(prompts, step, rendered, native=native)
     return (*messages, *_notes_at(prompts, notes, len(history.steps) + len(segment)))
 

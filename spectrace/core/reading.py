@@ -26,6 +26,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
@@ -178,13 +179,17 @@ def objection(setup: Setup, action: Action) -> str | None:
             return None if setup.environment.finish else "a final answer is not an action here"
 
 
+@lru_cache(maxsize=256)  # a tool is called again and again
+def _validator(schema: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(schema), registry=_NO_RETRIEVAL)
+
+
 def arguments_objection(schema: str, arguments: str) -> str | None:
     """Return how the arguments (JSON text) break the schema (JSON text), or None."""
     try:
         members(arguments)
         value = json.loads(arguments)
-        validator = Draft202012Validator(json.loads(schema), registry=_NO_RETRIEVAL)
-        worst = best_match(validator.iter_errors(value))
+        worst = best_match(_validator(schema).iter_errors(value))
     except (ValueError, RecursionError) as error:
         return f"the arguments are not a JSON object: {error}"
     except Exception as error:  # noqa: BLE001 - `jsonschema` meets somebody else's schema: TypeError, re.error, what not
