@@ -12,12 +12,15 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
 from spectrace.core.digest import text_digest
+from spectrace.core.events import EpisodeStarted
 from spectrace.core.money import spent
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY
+from spectrace.core.types import ModelFacts
 from spectrace.errors import UsageError
+from spectrace.models.replicas import differences
 from spectrace.runs.pass_plan import Plan
-from spectrace.store import runs
+from spectrace.store import run_offers, runs
 from spectrace.store.arbiter import Arbiter, Item
 from spectrace.store.run_arbiter import RunArbiter
 from spectrace.store.sql import SqlEventStore
@@ -65,6 +68,25 @@ def refuse_recorded(reader: Reader, run: str) -> None:
     for one in reader.iter_episodes(Filters(run=(run,))):
         if one.run == run and one.protocol != REVERIFY:
             raise UsageError(f"run {run!r} is one of recorded episodes ({one.episode}, ...): give another --name.")
+
+
+def is_begun_by(store: SqlEventStore, plan: Plan, facts: ModelFacts) -> bool:
+    """Whether a run's first verdicts were given by this verifier; False while there are none.
+
+    Raises UsageError where another one by that name gave them: a server started otherwise, a function or labels that
+    were changed since.
+    """
+    first = run_offers.first_episode(store, plan.run, REVERIFY)
+    if first is None:
+        return False
+    begun = next(iter(store.read(first, 0, 1))).body
+    theirs = begun.models[0] if isinstance(begun, EpisodeStarted) and begun.models else facts
+    if found := differences(theirs, facts):
+        raise UsageError(
+            f"{plan.verifier} is not the model here that run {plan.run!r} was begun with: they differ in {found}. "
+            "Name the same one, or give the run of this one another name"
+        )
+    return True
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,15 @@ from spectrace.audit.queries import Reader
 from spectrace.cli import console, reverify_report
 from spectrace.cli.console import Progress
 from spectrace.cli.enqueue import put_into_queue
-from spectrace.cli.reverify_begin import NotBegun, begin, grown, refuse_recorded, selection_of, spent_micro_usd
+from spectrace.cli.reverify_begin import (
+    NotBegun,
+    begin,
+    grown,
+    is_begun_by,
+    refuse_recorded,
+    selection_of,
+    spent_micro_usd,
+)
 from spectrace.cli.reverify_watch import PassWatch
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import ModelFacts
@@ -42,6 +50,7 @@ class Passing:
     stopped: str | None = None
     shards: int = 0
     """Put into the queue."""
+    _interrupted: bool = False
 
     @property
     def begun(self) -> bool:
@@ -65,7 +74,7 @@ class Passing:
         try:
             (facts,) = await describe({"strong": self.pool}, None, self.prices)
             require_prices([facts], [Purse(max_cost_usd)])
-            work = await asyncio.to_thread(self._begin, facts, max_cost_usd)
+            work = await self._begun(facts, max_cost_usd)
             self.watch = work.watch = PassWatch(self.progress, self.estimate.calls)
             try:
                 await judge_shard(work, self.names, concurrency=concurrency, told=self._told)
@@ -82,10 +91,18 @@ class Passing:
             except ModelFailed as error:
                 self.progress.note(f"The verifier does not answer here, so its price is not known: {error}", "warning")
                 facts = ModelFacts("strong", "", self.plan.verifier)
-            work = await asyncio.to_thread(self._begin, facts, None)
+            work = await self._begun(facts, None)
             self.shards = await put_into_queue(self._store(), work.plan, self.names, shard)
         finally:
             await self.pool.close()
+
+    async def _begun(self, facts: ModelFacts, max_cost_usd: str | None) -> Rejudging:
+        """Look and begin in a thread, which a Ctrl-C must not wait for."""
+        try:
+            return await asyncio.to_thread(self._begin, facts, max_cost_usd)
+        except asyncio.CancelledError:
+            self._interrupted = True
+            raise
 
     def _store(self) -> SqlEventStore:
         if not isinstance(self.reader.store, SqlEventStore):
@@ -100,6 +117,8 @@ class Passing:
             arbiter: Arbiter = NotBegun(dict(selection_of(store, self.names)))
         else:
             arbiter = begin(store, self.plan, self.names)
+            if facts.provider:  # where it does not answer, the workers compare
+                is_begun_by(store, self.plan, facts)
         spent = spent_micro_usd(self.reader, self.plan.run) if max_cost_usd is not None else 0
         work = Rejudging(
             store=store,
@@ -131,6 +150,8 @@ class Passing:
 
     def _shown(self) -> Iterator[str]:
         for number, name in enumerate(self.names, start=1):
+            if self._interrupted:
+                raise asyncio.CancelledError
             self.progress.show("look", f"{number} of {len(self.names)} episodes looked at")
             yield name
         self.progress.drop("look")

@@ -115,17 +115,36 @@ def test_an_empty_log_has_nothing_to_judge(line, lenient):
     assert (result.exit_code, "no episode passes --all" in result.stderr) == (2, True)
 
 
-def test_going_on_by_name_alone_judges_what_is_left_and_says_both(line, episode, tmp_path):
-    down = {"error": {"kind": "server", "message": "down"}}
-    breaking = script(tmp_path / "breaking.json", [ACCEPT, down, ACCEPT, ACCEPT])
-    first = line("reverify", episode, "--verifier", breaking, "--name", "again", "--json")
-    script(tmp_path / "breaking.json", [ACCEPT, ACCEPT])
-    second = line("reverify", "--verifier", breaking, "--name", "again", "--json")
+@pytest.fixture
+def closing(tmp_path):
+    """A function that judges the first segment, and the others only while nobody is away."""
+    body = "from pathlib import Path\n\ndef judge(request):\n    if request.segment > 1 and Path('away').exists():\n"
+    (tmp_path / "closing.py").write_text(f"{body}        raise OSError('nobody is here')\n    return True\n")
+    (tmp_path / "away").touch()
+    return "closing:judge"
+
+
+def test_going_on_by_name_alone_judges_what_is_left_and_says_both(line, episode, closing, tmp_path):
+    first = line("reverify", episode, "--verifier", closing, "--name", "again", "--json")
+    (tmp_path / "away").unlink()
+    second = line("reverify", "--verifier", closing, "--name", "again", "--json")
 
     assert (first.exit_code, second.exit_code) == (1, 0)
     assert "3 reviews: judged now 1, before 0, left 2. Not all is judged." in " ".join(first.stderr.split())
     assert "1 review was judged before. It will take 2 calls" in " ".join(second.stderr.split())
     assert "3 reviews: judged now 2, before 1, left 0." in second.stderr
+
+
+def test_another_verifier_under_the_same_name_is_refused_with_what_it_says_otherwise(line, episode, tmp_path):
+    down = {"error": {"kind": "server", "message": "down"}}
+    model = script(tmp_path / "one.json", [ACCEPT, down])
+    line("reverify", episode, "--verifier", model, "--name", "again")
+    script(tmp_path / "one.json", [ACCEPT] * 2)
+    result = line("reverify", episode, "--verifier", model, "--name", "again")
+
+    assert result.exit_code == 2
+    assert "is not the model here that run 'again' was begun with" in " ".join(result.stderr.split())
+    assert "server.digest" in result.stderr
 
 
 def test_repeats_are_judged_apart_and_counted_apart(line, episode, tmp_path):
@@ -209,18 +228,16 @@ def test_a_run_that_was_cancelled_goes_on_no_more(line, episode, lenient):
     assert "run 'again' was cancelled" in result.stderr
 
 
-def test_an_episode_that_grew_since_is_judged_as_it_was_and_that_is_said(line, episode, tmp_path):
-    down = {"error": {"kind": "server", "message": "down"}}
-    breaking = script(tmp_path / "breaking.json", [ACCEPT, down])
-    line("reverify", episode, "--verifier", breaking, "--name", "again")
+def test_an_episode_that_grew_since_is_judged_as_it_was_and_that_is_said(line, episode, closing, tmp_path):
+    line("reverify", episode, "--verifier", closing, "--name", "again")
+    (tmp_path / "away").unlink()
     store = open_store("spectrace.db")
     writer, row = store.reopen(episode), store.row(episode)
     later = OutcomeSettled(authority="person:ana", outcome="ok", request=3, evidence="a later word")
     writer.append([Pending(row.events, "", 1, later)], durable=True)
     writer.close()
     store.close()
-    script(tmp_path / "breaking.json", [ACCEPT] * 2)
-    result = line("reverify", episode, "--verifier", breaking, "--name", "again")
+    result = line("reverify", episode, "--verifier", closing, "--name", "again")
 
     assert result.exit_code == 0
     assert f"{episode} went on since the run began: judged as it was then." in result.stderr
