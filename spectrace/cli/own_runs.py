@@ -9,13 +9,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from spectrace.audit.lines import counted
+from spectrace.cli.reverify_begin import is_begun_by
 from spectrace.cli.reverify_report import STOPS
 from spectrace.core.digest import text_digest
-from spectrace.core.events import EpisodeStarted
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY
 from spectrace.errors import ModelFailed, UsageError
-from spectrace.models.replicas import differences
 from spectrace.runs.health import Health
 from spectrace.runs.live import Prices
 from spectrace.runs.pass_plan import Plan
@@ -144,17 +143,8 @@ class OwnRuns:
         """Raise UsageError where the model of this name here is not the one that the run began with."""
         if run in self._same:
             return
-        mine, first = await self.pool.facts(), run_offers.first_episode(self.store, run, REVERIFY)
-        if first is None:
-            return  # looked at again with the next episode
-        begun = next(iter(self.store.read(first, 0, 1))).body
-        theirs = begun.models[0] if isinstance(begun, EpisodeStarted) and begun.models else mine
-        if found := differences(theirs, mine):
-            raise UsageError(
-                f"{self.verifier} is not the model here that run {run!r} was begun with: they differ in {found}. "
-                "Name the same one, or give the run of this one another name"
-            )
-        self._same.add(run)
+        if is_begun_by(self.store, self._rejudging(run).plan, await self.pool.facts()):  # else with the next episode
+            self._same.add(run)
 
 
 def _name(plan: Plan) -> str:

@@ -162,11 +162,12 @@ def _of_verdict(verdict: Verdict, drafted: int) -> str:
     return rejection(verdict.accepted, verdict.category, verdict.reason, verdict.replacement)
 
 
-def _sources(name: str, function: object) -> dict[str, str | None]:
-    """Return the files that the function was named in and is defined in, by module, with their digests."""
+def _sources(name: str, function: object) -> str:
+    """Return the modules that the function was named in and is defined in, each with the digest of its file."""
     inner = inspect.unwrap(function.func if isinstance(function, functools.partial) else function)  # type: ignore[arg-type]
     defined = getattr(inner, "__module__", None) or type(inner).__module__
-    return {module: _digest(module) for module in dict.fromkeys((name.partition(":")[0], defined))}
+    modules = dict.fromkeys((name.partition(":")[0], defined))
+    return ", ".join(f"{module} {_digest(module) or 'without a file'}" for module in modules)
 
 
 def _digest(module: str) -> str | None:

@@ -55,7 +55,7 @@ def test_a_function_judges_and_its_verdicts_replay_without_it(spectrace, recorde
     assert (replayed.returncode, "the function is asked" in replayed.stdout) == (0, False)
     (model,) = started["body"]["models"]
     assert (model["provider"], model["name"]) == ("function", "checks:judge")
-    assert json.loads(model["server"])["sources"]["checks"].startswith("sha256:")
+    assert json.loads(model["server"])["sources"].startswith("checks sha256:")
 
 
 @pytest.mark.slow

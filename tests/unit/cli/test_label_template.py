@@ -142,3 +142,17 @@ def test_a_wrong_label_is_refused_before_a_run_begins(line, episode):
 
     assert (result.exit_code, "gold.csv, line 3: segment 2 of" in result.stderr) == (2, True)
     assert [run["run"] for run in line.items("runs")] == ["first"]
+
+
+def test_a_run_does_not_go_on_with_labels_that_were_changed_since(line, episode):
+    judge = ["reverify", episode, "--verifier", "labels:gold.csv", "--name", "people"]
+    Path("gold.csv").write_text(f"episode,segment,accepted\n{episode},1,1\n")
+    before = line.items(*judge)
+    same = line.items(*judge)
+    Path("gold.csv").write_text(f"episode,segment,accepted\n{episode},1,0\n")
+    changed = line(*judge)
+
+    assert same == before
+    assert changed.exit_code == 2
+    assert "labels:gold.csv is not the model here that run 'people' was begun with" in changed.stderr
+    assert "server.digest" in changed.stderr
