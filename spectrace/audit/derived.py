@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from spectrace.audit.gold import gold_actions, is_gold
+from spectrace.audit.passes import Answer
 from spectrace.audit.queries import Reader
 from spectrace.audit.standing import score_number
 from spectrace.core.fold import Episode
@@ -67,17 +68,31 @@ def derived_reviews(reader: Reader, reviews: Iterable[Review], passing: float = 
 
 
 def _of_episode(episode: Episode, reviews: Sequence[Review], passing: float) -> Iterator[DerivedReview]:
-    gold, grade = gold_actions(episode.started), _grade(episode, passing)
-    held = [one.steps[-1].action if one.steps else None for one in reviews_of(episode)]
+    grade, held = _grade(episode, passing), list(_held(episode).values())
+    return (DerivedReview(one.task, one.episode, one.number, held[one.number - 1], grade, one.new) for one in reviews)
+
+
+def _held(episode: Episode) -> dict[int, Held]:
+    """Return what each segment's review holds, in the order of the reviews."""
+    gold = gold_actions(episode.started)
 
     def kind(action: Action | None) -> Held:
         if not isinstance(action, Call):
             return "finish"
         return "unknown" if gold is None else "gold" if is_gold(action, gold) else "other"
 
-    return (
-        DerivedReview(one.task, one.episode, one.number, kind(held[one.number - 1]), grade, one.new) for one in reviews
-    )
+    return {one.segment: kind(one.steps[-1].action if one.steps else None) for one in reviews_of(episode)}
+
+
+def anchors(reader: Reader, answers: Iterable[Answer]) -> dict[tuple[str, int], tuple[Held, Grade]]:
+    """Return the anchors of the derived reviews among the answers, by episode and segment; a reward of 1 passes."""
+    episodes = dict.fromkeys(one.episode for one in answers if one.derived)
+    found: dict[tuple[str, int], tuple[Held, Grade]] = {}
+    for name in episodes:
+        episode = reader.episode(name)
+        grade = _grade(episode, 1.0)
+        found |= {(name, segment): (held, grade) for segment, held in _held(episode).items()}
+    return found
 
 
 def _grade(episode: Episode, passing: float) -> Grade:

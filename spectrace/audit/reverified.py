@@ -11,9 +11,9 @@ from functools import cached_property
 from spectrace.audit import passes
 from spectrace.audit.agreement_figures import Figure, Pair, figures
 from spectrace.audit.derived import DerivedReview, derived_reviews
+from spectrace.audit.floor import Again, answers, asked_again, repeated
 from spectrace.audit.passes import Pass
 from spectrace.audit.queries import Reader
-from spectrace.audit.repeats import Again, answers, asked_again, repeated
 from spectrace.errors import UsageError
 from spectrace.stats.bootstrap import TaskBootstrap
 from spectrace.stats.judgements import Review
@@ -89,7 +89,7 @@ def _against_record(one: Judged, told: Sequence[Again]) -> Pair:
     asked = [review for review in one.reviews if review.recorded is not None]
     episodes = {review.episode for review in asked}
     again = [each for each in told if each.review.episode in episodes]
-    rejections = [each.review for each in again if _rejected(each.review)]
+    rejections = [replace(each.review, repeat=place) for place, each in enumerate(again) if _rejected(each.review)]
     return Pair(
         first=None,
         second=one.run,

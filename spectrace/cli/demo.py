@@ -211,7 +211,7 @@ class _Demo:
         if outcome.status != "completed":
             raise SpectraceError(f"the re-verification ended {outcome.status}: {outcome.reason}.")
         found = read_reverified(reader, [name])
-        self._add("reverify", [reverify_report.item(name, one) for one in found.runs[0].found.answers])
+        self._add("reverify", reverify_report.items(reader, found.runs[0].found))
         if not self._quiet:
             agreement.show(reader, found)
 

@@ -152,15 +152,15 @@ def _say_queued(passing: Passing, prompts: str, url: str, *, as_json: bool) -> N
     """Say what was queued; the document holds what is judged so far."""
     say_queued(passing.plan, passing.shards, prompts, url)
     if as_json:
-        run = passing.plan.run
-        document.write("reverify", [reverify_report.item(run, one) for one in read_pass(passing.reader, run).answers])
+        found = read_pass(passing.reader, passing.plan.run)
+        document.write("reverify", reverify_report.items(passing.reader, found))
 
 
 def _report(reader: Reader, passing: Passing, *, as_json: bool) -> Pass:
     run = passing.plan.run
     if as_json:
         found = read_pass(reader, run)
-        document.write("reverify", [reverify_report.item(run, one) for one in found.answers])
+        document.write("reverify", reverify_report.items(reader, found))
     else:
         console.line(("run ", "dim"), (run, "name"), f"  verifier {passing.plan.verifier}")
         told = read_reverified(reader, [run])

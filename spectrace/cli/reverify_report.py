@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+from spectrace.audit.derived import anchors
 from spectrace.audit.lines import counted
 from spectrace.audit.passes import Answer, Pass
+from spectrace.audit.queries import Reader
 from spectrace.core.money import dollars
 from spectrace.core.types import ModelFacts, Verdict
 from spectrace.runs.pass_estimate import Estimate
@@ -97,7 +99,13 @@ STOPS: Mapping[str, str] = {
 }
 
 
-def item(run: str, one: Answer) -> dict[str, object]:
+def items(reader: Reader, found: Pass) -> list[dict[str, object]]:
+    """Return the JSON items of a run; a derived review's has its anchors: what it holds, and the episode's grade."""
+    known = anchors(reader, found.answers)
+    return [item(found.run, one, *known.get((one.episode, one.segment), (None, None))) for one in found.answers]
+
+
+def item(run: str, one: Answer, held: str | None = None, grade: str | None = None) -> dict[str, object]:
     """Return the JSON item of a review judged again."""
     return {
         "run": run,
@@ -111,6 +119,8 @@ def item(run: str, one: Answer) -> dict[str, object]:
         "new": _verdict(one.verdict),
         "agree": one.agree,
         "counterfactual": one.counterfactual,
+        "held": held,
+        "grade": grade,
     }
 
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from spectrace.audit.derived import DerivedReview, cells, derived_reviews, gold_less_other
+from spectrace.audit.derived import DerivedReview, anchors, cells, derived_reviews, gold_less_other
 from spectrace.audit.gold import gold_actions, is_gold
 from spectrace.audit.passes import read_pass, reviews
 from spectrace.core.reviews import reviews_of
@@ -15,7 +15,7 @@ from spectrace.stats.judgements import Judgement
 from tests.judged import ACCEPT, UNUSABLE, reject
 from tests.playbook import accept
 from tests.playbook import reject as rejected
-from tests.rejudged import judge_again, record_alone
+from tests.rejudged import judge_again, record_alone, record_reviews
 from tests.tau2_files import BYE, HELLO, action, calls, corpus, graded, result, result_file, simulation, task, written
 
 CANCEL = ("c1", "cancel_reservation", {"reservation_id": "R1"})
@@ -62,6 +62,22 @@ def test_the_reward_says_which_episodes_failed(imported):
 
 def test_a_task_that_expects_no_action_has_no_gold_write(imported):
     assert told(imported(accept(), accept(), gold=[])) == [("other", "passed", "accept")] * 2
+
+
+def test_the_anchors_of_answers_stand_by_episode_and_segment(imported, reader):
+    imported(accept(), rejected(1), reward=0.0)
+    found = read_pass(reader, "again")
+
+    assert [anchors(reader, found.answers)[one.episode, one.segment] for one in found.answers] == [
+        ("gold", "failed"),
+        ("other", "failed"),
+    ]
+
+
+def test_reviews_that_were_recorded_have_no_anchors(store, reader):
+    judge_again(store, record_reviews(store, 2), "again")
+
+    assert anchors(reader, read_pass(reader, "again").answers) == {}
 
 
 def test_elsewhere_writes_are_told_by_reward_alone(store, reader):

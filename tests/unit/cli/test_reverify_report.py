@@ -1,10 +1,13 @@
 from dataclasses import replace
 
-from spectrace.audit.passes import Answer, Pass
-from spectrace.cli.reverify_report import after, before, item, left_of
+from spectrace.audit.passes import Answer, Pass, read_pass
+from spectrace.audit.queries import Reader
+from spectrace.cli.reverify_report import after, before, item, items, left_of
 from spectrace.core.types import ModelFacts, Verdict
 from spectrace.runs.pass_estimate import Estimate
 from spectrace.runs.pass_plan import Plan
+from spectrace.store.memory import MemoryEventStore
+from tests.rejudged import judge_again, record_alone, record_reviews
 
 PLAN = Plan("again", "m", repeat=2)
 FACTS = ModelFacts("strong", "openai", "m", price='{"input": "2", "cached": "1", "output": "4"}')
@@ -74,3 +77,16 @@ def test_an_item_has_both_verdicts_and_where_the_new_one_is_recorded():
     }
     assert (told["recorded"]["decision"], told["new"]["decision"], told["agree"]) == ("reject", "accept", False)
     assert item("again", replace(ANSWER, recorded=None))["recorded"] is None
+
+
+def test_the_items_of_derived_reviews_have_their_anchors_and_others_none():
+    store = MemoryEventStore()
+    judge_again(store, record_alone(store, 2), "again")
+    judge_again(store, record_reviews(store, 1), "night")
+    reader = Reader(store)
+    derived, recorded = (items(reader, read_pass(reader, run)) for run in ("again", "night"))
+
+    assert {(one["held"], one["grade"]) for one in derived} == {
+        (held, grade) for held in ("unknown", "finish") for grade in ("passed", "failed")
+    }
+    assert {(one["held"], one["grade"]) for one in recorded} == {(None, None)}
