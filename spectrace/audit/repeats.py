@@ -1,117 +1,60 @@
-"""What verifiers say when they are asked the same again: the floor under every disagreement between two of them.
+"""The same action done more than once in an episode: grouped for the reader, never merged; a wanted repeat is one too.
 
-A run's own repeats are one source. Of a recorded verifier there are none, unless some run has put its own questions to
-it once more: the same model, parameters and prompts. Whatever else a run asked is another question.
+Model APIs mint a new id for each call, so only the tool and its arguments can say that two are alike. Numbers of equal
+value are equal here (150 and 150.0), unlike in `core.sameness`, which decides what may be taken for what: grouping
+decides nothing. A write without outcome makes a count a range: it may have happened.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
-from spectrace.audit import passes
-from spectrace.audit.answers import Filters
-from spectrace.audit.passes import Pass
-from spectrace.audit.queries import Reader
-from spectrace.core.events import EpisodeStarted
-from spectrace.core.prompts import Prompts
-from spectrace.core.rereviews import REVERIFY
-from spectrace.stats.judgements import Review
-from spectrace.stats.noise import Repeated
-
-Place = tuple[str, int]
-"""A review: (episode, its number among the episode's reviews)."""
+from spectrace.core.deeds import Deed, changes_state
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """One review, put to its recorded verifier once more by some run."""
+class Repeated:
+    """One action of an episode that was sent more than once."""
 
-    run: str
-    review: Review
-
-
-def asked_again(reader: Reader, episodes: Collection[str]) -> list[Again]:
-    """Return what recorded verifiers said when they were asked the same again, in whatever run."""
-    found: list[Again] = []
-    for run in _candidates(reader, set(episodes)):
-        again = passes.read_pass(reader, run)
-        same = _Same(reader, again)
-        for repeat in range(1, again.repeats + 1):
-            judged = same.answered(repeat)
-            listed = passes.reviews(reader, again, repeat)
-            found += [Again(run, one) for one in listed if one.episode in episodes and (one.episode, repeat) in judged]
-    return found
+    episode: str
+    tool: str
+    arguments: str
+    """As the first one has them."""
+    seqs: tuple[int, ...]
+    """act.requested of each."""
+    least: int
+    """How many are known to have been done."""
+    most: int
+    """The same with those of which nobody knows."""
 
 
-def _candidates(reader: Reader, episodes: Collection[str]) -> list[str]:
-    """Return the runs with a pass over one of the episodes by a model of its reviewer's name, sorted."""
-    reviewers: dict[str, str | None] = {}
-    runs: set[str] = set()
-    for line in reader.iter_episodes(Filters(protocol=(REVERIFY,))):
-        if line.parent not in episodes or line.parent is None or line.run is None:
-            continue
-        if line.parent not in reviewers:
-            reviewers[line.parent] = _reviewer(reader.first(line.parent).body)
-        if line.strong == reviewers[line.parent]:
-            runs.add(line.run)
-    return sorted(runs)
+def repeated(deeds: Iterable[Deed]) -> list[Repeated]:
+    """Return the calls that were sent more than once in one episode, in the order of their first ones."""
+    groups: dict[tuple[str, str, object], list[Deed]] = {}
+    for deed in deeds:
+        if deed.tool is not None and deed.requested_at is not None and changes_state(deed):
+            groups.setdefault((deed.episode, deed.tool, _key(deed.arguments)), []).append(deed)
+    return [_repeated(group) for group in groups.values() if len(group) > 1]
 
 
-def _reviewer(started: object) -> str | None:
-    models = started.models if isinstance(started, EpisodeStarted) else ()
-    return next((f"{one.provider}:{one.name}" for one in models if one.role == "strong"), None)
+def _repeated(group: list[Deed]) -> Repeated:
+    first, done = group[0], sum(deed.outcome == "ok" for deed in group)
+    unknown = sum(deed.outcome == "indeterminate" for deed in group)
+    seqs = tuple(deed.seq for deed in group)
+    return Repeated(first.episode, str(first.tool), first.arguments, seqs, done, done + unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class _Same:
-    """Which passes of a run asked the recorded reviewer itself what it had been asked."""
-
-    reader: Reader
-    run: Pass
-
-    def answered(self, repeat: int) -> set[tuple[str, int]]:
-        """Return (episode, repeat) of the passes whose every child asked the same question."""
-        children: dict[tuple[str, int], set[str]] = {}
-        for one in self.run.answers:
-            if one.repeat == repeat and one.child:
-                children.setdefault((one.episode, repeat), set()).add(one.child)
-        return {key for key, those in children.items() if all(self._same(key[0], child) for child in those)}
-
-    def _same(self, parent: str, child: str) -> bool:
-        first, again = (self.reader.first(one).body for one in (parent, child))
-        return isinstance(first, EpisodeStarted) and isinstance(again, EpisodeStarted) and same_question(first, again)
+def _key(arguments: str) -> str:
+    """Return a text that is equal for equal JSON: no order of members, no spaces, numbers by their value."""
+    try:
+        value = json.loads(arguments or "{}", parse_int=_number, parse_float=_number)
+        return json.dumps(value, sort_keys=True, default=str)
+    except (ValueError, RecursionError, InvalidOperation):
+        return arguments
 
 
-def same_question(first: EpisodeStarted, again: EpisodeStarted) -> bool:
-    """Whether a pass asked the recorded reviewer itself, by its own prompts, for what it had been asked."""
-    options = json.loads(first.options)
-    decoded = (options.get("verdict", "decoded"), options.get("acceptance", "semantic")) == ("decoded", "semantic")
-    prompts = Prompts.from_json(first.prompts).to_json() == Prompts.from_json(again.prompts).to_json()
-    return decoded and prompts and _reviewers(first) == _reviewers(again)
-
-
-def _reviewers(started: EpisodeStarted) -> list[tuple[str | bool, ...]]:
-    return [
-        (one.provider, one.name, one.parameters, one.calls, one.constrained)
-        for one in started.models
-        if one.role == "strong"
-    ]
-
-
-def answers(reviews: Iterable[Review]) -> dict[Place, list[str]]:
-    """Return what a verifier said of each review that it judged, in the order given: accept or reject."""
-    found: dict[Place, list[str]] = {}
-    for one in reviews:
-        if one.new.read:
-            found.setdefault((one.episode, one.number), []).append(one.new.kind)
-    return found
-
-
-def repeated(
-    tasks: Mapping[Place, str], first: Mapping[Place, list[str]], second: Mapping[Place, list[str]]
-) -> list[Repeated]:
-    """Return what both said of each review, in the order of their places."""
-    return [
-        Repeated(task, tuple(first.get(place, ())), tuple(second.get(place, ())))
-        for place, task in sorted(tasks.items())
-    ]
+def _number(text: str) -> list[str]:
+    """Return a number's value as no other JSON value looks here; 1e999999 must not become a million digits."""
+    number = Decimal(text)
+    return ["number", str(number.normalize() if number else Decimal(0))]

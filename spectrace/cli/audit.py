@@ -5,8 +5,10 @@ from collections.abc import Collection, Sequence
 import click
 
 from spectrace.audit.answers import Filters
+from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
+from spectrace.audit.repeats import repeated
 from spectrace.cli import console, document, settle, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.options import db_option, json_option, moment, reading
@@ -138,6 +140,12 @@ def _has_authority(deed: Deed, wanted: Sequence[str]) -> bool:
 def show(deeds: Sequence[Deed]) -> None:
     """Write the ledger as a table."""
     console.table(_COLUMNS, [_row(deed) for deed in deeds], "No action is on the ledger.")
+    for group in repeated(deeds):
+        where = ", ".join(f"{group.episode}:{seq}" for seq in group.seqs)
+        known = group.least == group.most
+        done = counted(group.least, "execution") if known else f"{group.least} to {group.most} executions"
+        maybe = "" if known else " (possible duplicate)"
+        console.line("Same action, ", (done, "warning"), f"{maybe}: {group.tool} {group.arguments} at {where}", hang=2)
     indeterminate = sum(deed.outcome == "indeterminate" for deed in deeds)
     if indeterminate:
         console.say(

@@ -1,71 +1,51 @@
+"""Equal actions of an episode are grouped by tool and value of their arguments; nothing is merged, nothing guessed."""
+
+from dataclasses import replace
+
 import pytest
 
-from spectrace.audit.repeats import answers, asked_again, repeated
-from spectrace.core.baselines import StrongOnly
-from spectrace.core.prompts import Prompts
-from spectrace.core.specagent import SpecAgent
-from spectrace.stats.noise import Repeated
-from tests.episodes import DONE, FIND
-from tests.judged import ACCEPT, UNUSABLE, reject, review
-from tests.rejudged import judge_again, record_reviews
-from tests.shop_log import recorded
+from spectrace.audit.repeats import repeated
+from spectrace.core.deeds import deeds
+from tests.episodes import recorded_events
 
 
-@pytest.fixture
-def episodes(store):
-    return record_reviews(store, 2)
+def sent(seq, arguments, outcome="ok", **more):
+    (deed,) = [one for one in deeds(recorded_events()) if one.tool == "cancel_order" and one.outcome == "ok"]
+    return replace(deed, seq=seq, arguments=arguments, outcome=outcome, episode="e", **more)
 
 
-def test_only_what_the_recorded_verifier_says_itself_is_a_repeat(store, reader, episodes):
-    judge_again(store, episodes, "self", name="first", repeats=2)
-    judge_again(store, episodes, "night", name="second")
-    judge_again(store, record_reviews(store, 2), "other episodes", name="first")
-    found = asked_again(reader, episodes)
-
-    assert {one.run for one in found} == {"self"}
-    assert {(one.review.episode, one.review.number) for one in found} == {
-        (episode, number) for episode in episodes for number in (1, 2, 3)
-    }
-    assert len(found) == 12
-
-
-def test_other_prompts_are_another_question(store, reader, episodes):
-    judge_again(store, episodes, "self", name="first", prompts=Prompts(tools_heading="YOUR TOOLS"))
-
-    assert asked_again(reader, episodes) == []
-
-
-def test_a_verdict_that_was_not_decoded_is_not_repeated_by_one_that_is(store, reader):
-    episode = recorded(store, weak=[DONE], strong=[FIND, DONE, DONE], protocol=SpecAgent(acceptance="exact"))
-    judge_again(store, [episode], "self", name="scripted")
-
-    assert asked_again(reader, [episode]) == []
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ('{"a": 1, "b": 2}', '{"b":2,"a":1}', True),
+        ('{"a": 150}', '{"a": 150.0}', True),
+        ('{"a": 15e1}', '{"a": 150}', True),
+        ('{"a": 1}', '{"a": "1"}', False),
+        ('{"a": 1}', '{"a": true}', False),
+        ('{"a": 0.1}', '{"a": 0.10000000000000001}', False),
+        ('{"a": 1e400}', '{"a": 1e401}', False),
+        ("{}", "", True),
+        ("no json", "no json", True),
+        ("no json", "no  json", False),
+    ],
+)
+def test_arguments_are_compared_by_value(one, other, same):
+    assert len(repeated([sent(1, one), sent(2, other)])) == same
 
 
-def test_a_recording_without_a_reviewer_has_no_repeats(store, reader):
-    episode = recorded(store, strong=[FIND, DONE], protocol=StrongOnly())
-    judge_again(store, [episode], "night")
+def test_what_nobody_knows_makes_the_count_a_range():
+    (group,) = repeated([sent(1, "{}", "indeterminate"), sent(2, "{}"), sent(3, "{}", "error")])
 
-    assert [one.review.recorded for one in asked_again(reader, [episode])] == []
-
-
-def test_answers_are_those_that_were_judged():
-    reviews = [review(ACCEPT, ACCEPT), review(ACCEPT, UNUSABLE, repeat=2), review(ACCEPT, reject(), repeat=3)]
-
-    assert answers(reviews) == {("t", 1): ["accept", "reject"]}
+    assert (group.seqs, group.least, group.most) == ((1, 2, 3), 1, 2)
 
 
-def test_both_sides_stand_beside_each_other_in_the_order_of_their_places():
-    tasks = {("b", 1): "t", ("a", 2): "u"}
+def test_what_was_never_sent_and_another_episodes_are_no_repeats():
+    never = sent(1, "{}", "never", requested_at=None)
 
-    assert repeated(tasks, {("b", 1): ["accept", "accept"]}, {("a", 2): ["reject"]}) == [
-        Repeated("u", (), ("reject",)),
-        Repeated("t", ("accept", "accept"), ()),
-    ]
+    assert repeated([never, sent(2, "{}"), replace(sent(3, "{}"), episode="f")]) == []
 
 
-def test_what_could_not_be_read_is_told_and_is_no_answer(store, reader, episodes):
-    judge_again(store, episodes, "self", name="first", unusable={0, 1})
+def test_reads_are_no_repeats():
+    read = sent(1, "{}", effect_declared="read", state_changed=False)
 
-    assert [one.review.new.kind for one in asked_again(reader, episodes)].count("unusable") == 2
-    assert {len(said) for said in answers(one.review for one in asked_again(reader, episodes)).values()} == {1}
+    assert repeated([read, read]) == []
