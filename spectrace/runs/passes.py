@@ -58,6 +58,8 @@ class Rejudging:
     purse: Purse = field(default_factory=Purse)
     health: Health = field(default_factory=Health)
     watch: Watcher | None = None
+    concurrency: int | None = None
+    """Parts at once, as each child records it; None where nobody knows."""
     _cancelled: bool = field(default=False, init=False)
 
     @property
@@ -126,6 +128,7 @@ class Rejudging:
         (facts,) = await describe({"strong": client}, None, self.prices)
         scope = Scope(self.plan.only_rejected, part.repeat, tuple(one.segment for one in found.reviews))
         first = child_started(found.parent, facts, self.plan.run, scope, self.prompts)
+        first = replace(first, concurrency=self.concurrency)
         keys = {one.segment: one.key for one in found.reviews}
         answers = Answers(
             lambda child, said: self._count(part.episode, part.repeat, keys[said.segment], child, said), self.watch
@@ -240,6 +243,7 @@ async def judge_shard(
     """
     waiting = ((episode, repeat) for repeat in range(1, work.plan.repeat + 1) for episode in episodes)
     parts: list[Part] = []
+    work.concurrency = concurrency
     most = min(concurrency, len(episodes) * work.plan.repeat)
     working = [asyncio.create_task(_work(work, waiting, parts, told)) for _ in range(most)]
     try:

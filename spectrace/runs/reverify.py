@@ -166,6 +166,8 @@ def child_started(
     return replace(
         parent,
         started_by=operator(),
+        operator=None,
+        concurrency=None,
         protocol=REVERIFY,
         protocol_revision=PROTOCOL_REVISION,
         options=json.dumps(options),

@@ -67,7 +67,9 @@ def test_every_review_of_every_repeat_is_judged_in_its_own_child(store):
 
     assert Counter((one.repeat, one.new, one.left) for one in parts) == {(1, 3, 0): 3, (2, 3, 0): 3}
     assert Counter((one[0], one[1]) for one in table(store)) == {(name, n): 3 for name in episodes for n in (1, 2)}
-    options = [json.loads(Reader(store).first(one.episode).body.options) for one in children(store)]
+    firsts = [Reader(store).first(one.episode).body for one in children(store)]
+    options = [json.loads(one.options) for one in firsts]
+    assert {one.concurrency for one in firsts} == {4}
     assert sorted((one["repeat"], one["segments"]) for one in options) == [(1, [1, 2, 3])] * 3 + [(2, [1, 2, 3])] * 3
 
 
