@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from spectrace.stats import agreement
+from spectrace.stats.asymmetry import asymmetry
 from spectrace.stats.bootstrap import TaskBootstrap, difference
-from spectrace.stats.estimates import Clusters, Estimate, clustered
-from spectrace.stats.flips import sign_flips
+from spectrace.stats.estimates import Clusters, Estimate, clustered, episodes
+from spectrace.stats.flips import Flips, sign_flips
 from spectrace.stats.judgements import Both, Review, compared
 from spectrace.stats.noise import Repeated, noise, repeat_rate
 from spectrace.stats.proportions import proportion
@@ -156,12 +157,21 @@ def _agreement(reviews: Sequence[Review]) -> Iterator[Figure]:
 
 
 def _acceptance(pair: Pair, bootstrap: TaskBootstrap) -> Iterator[Figure]:
-    """Yield how often each accepts all, of what both judged, with the paired test of no difference."""
+    """Yield how often each accepts all, of what both judged, and which way they differ, with the paired test."""
     judged = compared(pair.reviews)
     first = _shares(judged, lambda both: float(both[1].kind == "accept"))
     second = _shares(judged, lambda both: float(both[2].kind == "accept"))
     titles = [f"accepts all ({name})" for name in pair.names]
+    ways = asymmetry(pair.reviews)
+    for metric, value in (("accepts_only_first", ways.new_rejects), ("accepts_only_second", ways.new_accepts)):
+        yield Figure(
+            metric=metric,
+            title="",
+            estimate=replace(ways.difference, value=value, low=None, high=None, method="count"),
+            form="count",
+        )
     yield from _paired("accepts", (*titles, "accepts all"), first, second, bootstrap)
+    yield from _tested("accepts", "accepts all", ways.flips, ways.difference.n)
 
 
 def _beside(pair: Pair, bootstrap: TaskBootstrap) -> Iterator[Figure]:
@@ -172,6 +182,8 @@ def _beside(pair: Pair, bootstrap: TaskBootstrap) -> Iterator[Figure]:
     titles = [f"agrees with the record ({name})" for name in pair.names]
     if first:
         yield from _paired("agrees", (*titles, "agrees with the record"), first, second, bootstrap)
+        flips = sign_flips(second, first, draws=bootstrap.draws, seed=bootstrap.seed)
+        yield from _tested("agrees", "agrees with the record", flips, episodes(first.values()))
 
 
 def _shares(judged: Iterable[Both], value: Callable[[Both], float]) -> Clusters:
@@ -192,10 +204,12 @@ def _paired(
         estimate=replace(found, n=found.n // 2),
         form="points",
     )
-    flips = sign_flips(second, first, draws=bootstrap.draws, seed=bootstrap.seed)
+
+
+def _tested(metric: str, title: str, flips: Flips | None, n: int) -> Iterator[Figure]:
     if flips is not None:
-        tested = Estimate(value=flips.p, n=found.n // 2, clusters=flips.clusters, method=flips.method)
-        yield Figure(metric=f"{metric}_p", title=f"{titles[-1]} (p of no difference)", estimate=tested, form="p")
+        tested = Estimate(value=flips.p, n=n, clusters=flips.clusters, method=flips.method)
+        yield Figure(metric=f"{metric}_p", title=f"{title} (p of no difference)", estimate=tested, form="p")
 
 
 def _named(found: Estimate) -> Estimate:

@@ -41,6 +41,13 @@ def test_how_often_each_accepts_stands_beside_the_paired_test():
     assert found["accepts_p"].method == "paired sign flips over tasks, exact"
 
 
+def test_which_way_the_disagreements_go_is_counted():
+    found = told(table(20, 5, 12, 13))
+    ways = [found[name] for name in ("accepts_only_first", "accepts_only_second")]
+
+    assert [(one.value, one.n, one.method) for one in ways] == [(5, 50, "count"), (12, 50, "count")]
+
+
 def test_two_verifiers_alike_do_not_differ():
     assert told(drawn(3, 40))["accepts_p"].value > 0.05
 
