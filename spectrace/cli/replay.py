@@ -111,12 +111,18 @@ def command(
     results: list[ReplayResult] = []
     with reading(db) as reader, console.progress() as progress:
         names = chosen(reader, episodes, every, filters)
-        if given.check:
-            looked = run_loop(_looked(reader, names, given, rendered))
-        elif mode.models:
-            results = run_loop(_asked(reader, names, given, rendered, progress))
-        else:
-            results = run_loop(_replayed(reader, names, given, mode, rendered, progress))
+        try:
+            if given.check:
+                looked = run_loop(_looked(reader, names, given, rendered))
+            elif mode.models:
+                run_loop(_asked(reader, names, given, rendered, progress, results))
+            else:
+                run_loop(_replayed(reader, names, given, mode, rendered, progress, results))
+        except KeyboardInterrupt:  # what live models have said may have cost something
+            if results and not as_json:
+                replay_report.show(results, observed=mode.tools)
+                console.say(f"Interrupted: {len(results)} of {len(names)} episodes were replayed.", style="warning")
+            raise
     if as_json:
         document.write("replay", [*map(replay_check.item, looked), *map(replay_report.item, results)])
     elif given.check:
@@ -137,8 +143,14 @@ async def _looked(
 
 
 async def _replayed(
-    reader: Reader, names: Sequence[str], given: Given, mode: Mode, prompts: Prompts | None, progress: Progress
-) -> list[ReplayResult]:
+    reader: Reader,
+    names: Sequence[str],
+    given: Given,
+    mode: Mode,
+    prompts: Prompts | None,
+    progress: Progress,
+    results: list[ReplayResult],
+) -> None:
     def one(name: str) -> Awaitable[ReplayResult]:
         return replayed(
             reader,
@@ -151,21 +163,28 @@ async def _replayed(
             frozen=given.frozen,
         )
 
-    return await _each(names, one, progress)
+    await _each(names, one, progress, results)
 
 
 async def _asked(
-    reader: Reader, names: Sequence[str], given: Given, prompts: Prompts | None, progress: Progress
-) -> list[ReplayResult]:
+    reader: Reader,
+    names: Sequence[str],
+    given: Given,
+    prompts: Prompts | None,
+    progress: Progress,
+    results: list[ReplayResult],
+) -> None:
     async with live_models(reader, names, given, prompts, progress) as ask:
-        return await _each(names, ask, progress)
+        await _each(names, ask, progress, results)
 
 
 async def _each(
-    names: Sequence[str], replay: Callable[[str], Awaitable[ReplayResult]], progress: Progress
-) -> list[ReplayResult]:
-    """Replay one episode after another, and show how far it is."""
-    results: list[ReplayResult] = []
+    names: Sequence[str],
+    replay: Callable[[str], Awaitable[ReplayResult]],
+    progress: Progress,
+    results: list[ReplayResult],
+) -> None:
+    """Add the result of one episode after another, and show how far it is."""
     count: Counter[str] = Counter()
     for number, name in enumerate(names):
         done = _BAR * number // len(names)
@@ -174,4 +193,3 @@ async def _each(
         progress.show("replay", bar if len(names) > 1 else "", (name, "name"))
         results.append(await replay(name))
         count[results[-1].result] += 1
-    return results

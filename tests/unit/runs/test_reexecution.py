@@ -5,6 +5,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from spectrace.core.events import ActCompleted
 from spectrace.core.observation_classes import PASSABLE, ObservationClass
@@ -19,6 +21,7 @@ from spectrace.runs.reexecution import Passing, passing_of
 from spectrace.runs.replay import replay_episode
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import recorded_events
+from tests.forks import recorded_in
 from tests.playbook import accept
 
 TASK = Task("job", "Schedule a job.")
@@ -193,3 +196,39 @@ def test_classes_and_places_are_read_from_their_names():
 def test_what_is_no_class_and_no_place_is_refused(accept, volatile):
     with pytest.raises(UsageError):
         passing_of(accept, volatile)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.uuids(version=4), st.uuids(version=4)), min_size=1, max_size=4, unique=True), st.data())
+def test_any_ids_made_up_anew_are_found_again_wherever_they_are_asked_for(ids, data):
+    then, now = ([str(pair[side]) for pair in ids] for side in (0, 1))
+    assume(len({*then, *now}) == 2 * len(ids))
+    looks = data.draw(st.lists(st.sampled_from(range(len(ids))), max_size=4))
+    weak = [*(Call("make", "{}") for _ in ids), *(Call("look", json.dumps({"job": then[n]})) for n in looks)]
+    recorded = recorded_in(jobs(then), SpecAgent(stall="ignore"), weak=[*weak, Finish("done")], strong=[accept()] * 9)
+    heard = []
+    result = asyncio.run(replay_episode(recorded, environment=jobs(now, heard), passing=passing("id-renamed")))
+
+    assert (result.result, heard) == ("same", [now[n] for n in looks]), result.detail
+    assert result.classes["id-renamed"] == len(ids) + len(looks)
+
+
+def jobs(made_up, heard=None):
+    """A desk that gives out these ids, one after another."""
+    left = iter(made_up)
+
+    @tool(effect="write")
+    def make() -> str:
+        """Make a job."""
+        return json.dumps({"id": next(left), "state": "new"})
+
+    @tool(effect="read")
+    def look(job: str) -> str:
+        """Look at a job."""
+        if heard is not None:
+            heard.append(job)
+        return f"job {job} is new"
+
+    return FunctionEnvironment.from_functions(
+        "jobs", [make, look], "Make.", tasks=[TASK], reset=lambda: None, restore="reset"
+    )
