@@ -99,12 +99,14 @@ def command(
     called = verifier_name(verifier, settings)
     plan = plan_of(run, called, asked, only_rejected=only is not None, repeat=repeat, known=known)
     with console.progress() as progress:
-        pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
+        with document.kept_clean():
+            pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
         reader = Reader(open_store(url))
         with reader:
             passing = Passing(reader, plan, pool, names, asked, settings.prices, progress)
             try:
-                run_loop(passing.queue(shard) if queue else passing.go(concurrency, max_cost_usd))
+                with document.kept_clean():
+                    run_loop(passing.queue(shard) if queue else passing.go(concurrency, max_cost_usd))
             except KeyboardInterrupt:
                 if passing.begun:
                     passing.say(read_pass(reader, run), "interrupted")

@@ -89,7 +89,8 @@ def command(
     queue_schema.require(parse_url(url))
     open_store(url, read_only=True).close()  # refuses what is missing, where opening to write would make it
     with console.progress() as progress:
-        pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
+        with document.kept_clean():
+            pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
         store = open_store(url)
         try:
             if run is not None:
@@ -106,7 +107,8 @@ def command(
             shift = _Shift(own, progress)
             interrupted = False
             try:
-                run_loop(shift.work(url, concurrency=concurrency, wait=wait, silent_s=silent_s))
+                with document.kept_clean():
+                    run_loop(shift.work(url, concurrency=concurrency, wait=wait, silent_s=silent_s))
             except KeyboardInterrupt:
                 interrupted = True
         finally:

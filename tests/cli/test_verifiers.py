@@ -39,20 +39,20 @@ def recorded(spectrace, tmp_path):
 
 @pytest.mark.slow
 def test_a_function_judges_and_its_verdicts_replay_without_it(spectrace, recorded, tmp_path):
-    done = spectrace("reverify", recorded, "--verifier", "checks:judge", "--name", "rule")
-    items = spectrace.items("reverify", "--verifier", "checks:judge", "--name", "rule")
+    done = spectrace("reverify", recorded, "--verifier", "checks:judge", "--name", "rule", "--json")
+    items = json.loads(done.stdout)["items"]
     (tmp_path / "checks.py").unlink()
     child = items[0]["child"]
     replayed = spectrace("replay", child)
     (started, *_) = spectrace.items("show", child)
 
-    assert (done.returncode, done.stdout.count("the function is asked")) == (0, 3)
+    assert (done.returncode, done.stderr.count("the function is asked")) == (0, 3)
     assert [(one["recorded"]["decision"], one["new"]["decision"], one["agree"]) for one in items] == [
         ("reject", "reject", True),
         ("accept", "accept", True),
         ("accept", "accept", True),
     ]
-    assert (replayed.returncode, "the function is asked" in replayed.stdout) == (0, False)
+    assert (replayed.returncode, "the function is asked" in replayed.stdout + replayed.stderr) == (0, False)
     (model,) = started["body"]["models"]
     assert (model["provider"], model["name"]) == ("function", "checks:judge")
     assert json.loads(model["server"])["sources"].startswith("checks sha256:")
