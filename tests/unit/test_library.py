@@ -5,7 +5,15 @@ import asyncio
 import pytest
 
 import spectrace
+from spectrace.core.deeds import deeds
+from spectrace.core.types import Finish
+from tests.desk import at
+from tests.episodes import DONE
+from tests.forks import recorded_in
+from tests.lasting_desk import changes, connected, open_lasting
 from tests.playbook import accept
+from tests.resumes import cut
+from tests.shop_log import recorded
 
 
 def run_shop(store, **how):
@@ -92,4 +100,52 @@ def test_a_missing_model_store_or_task_is_named(tmp_path):
         asyncio.run(spectrace.run("cancel-own", "shop", model, store=store))
     with pytest.raises(spectrace.errors.UsageError, match="no task is named 'nope'"):
         asyncio.run(spectrace.run("nope", "shop", model, model, store=store))
+    store.close()
+
+
+def test_a_fork_with_an_edited_verdict_is_done_on_the_persons_authority(tmp_path):
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    parent = recorded(store)
+    seq = next(event.seq for event in store.read(parent) if event.type == "verdict.given")
+    weak, strong = spectrace.ScriptedModel(DONE), spectrace.ScriptedModel([accept()])
+    how = {"store": store, "verdict": accept()}
+    with pytest.raises(spectrace.errors.UsageError, match="an edited verdict needs by=NAME"):
+        asyncio.run(spectrace.fork(parent, seq, "shop", weak, strong, **how))
+    child = asyncio.run(spectrace.fork(parent, seq, "shop", weak, strong, **how, by="Ann"))
+    ran = [deed.authority for deed in deeds(store.read(child.episode)) if deed.tool == "cancel_order"]
+    operator = next(store.read(child.episode)).body.operator
+    store.close()
+
+    assert (child.outcome.status, ran, operator) == ("completed", ["person:Ann"], "Ann")
+
+
+def test_an_interrupted_episode_is_resumed_in_an_environment_that_outlives_it(tmp_path):
+    desk = tmp_path / "desk.db"
+    weak, strong = [at("change"), at("change", "B"), Finish("done")], [accept()] * 3
+    events = recorded_in(open_lasting(desk), spectrace.SpecAgent(), weak=weak, strong=strong)
+    done = next(event.seq for event in events if event.type == "act.completed")
+    with connected(desk) as database:
+        database.execute("DELETE FROM changes WHERE id = 'B'")
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    parent = cut(store, events, done)
+    models = spectrace.ScriptedModel(weak[1:]), spectrace.ScriptedModel(strong[1:])
+    child = asyncio.run(spectrace.resume(parent[:6], open_lasting(desk), *models, store, by="Ann"))
+    again = asyncio.run(spectrace.replay(child.episode, store))
+    with pytest.raises(spectrace.errors.UsageError, match="which has acted since"):
+        asyncio.run(spectrace.resume(parent, open_lasting(desk), *models, store))
+    store.close()
+
+    assert (child.outcome.reward, child.totals.writes, again.result) == ("1.0", 1, "same")
+    assert changes(desk) == ["A", "B"]
+
+
+def test_a_fork_and_a_resume_need_the_store_that_holds_the_episode_and_their_models(tmp_path):
+    model = spectrace.ScriptedModel([])
+    with pytest.raises(spectrace.errors.UsageError, match="fork needs the store"):
+        asyncio.run(spectrace.fork("x", 1, "shop", model, model))
+    with pytest.raises(spectrace.errors.UsageError, match="resume needs the store"):
+        asyncio.run(spectrace.resume("x", "shop", model, model))
+    store = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    with pytest.raises(spectrace.errors.UsageError, match="specagent needs strong"):
+        asyncio.run(spectrace.fork(recorded(store), 4, "shop", model, store=store))
     store.close()

@@ -78,3 +78,11 @@ def test_what_a_fork_took_over_is_said_to_be_counted():
 
     assert any(note.startswith("1 fork: the calls taken over") for note in notes(cost_groups([fork], PAPER), PAPER))
     assert not any("taken over" in note for note in notes(cost_groups([verified], PAPER), PAPER))
+
+
+def test_what_a_resumed_episode_took_over_is_said_to_be_counted_and_its_time_to_be_its_own():
+    child = replace(spec(), started=replace(spec().started, parent=Parent("resume", "ep1", 9)))
+    (note,) = (one for one in notes(cost_groups([child], PAPER), PAPER) if "taken over" in one)
+
+    assert note.startswith("1 resumed episode: the calls taken over")
+    assert note.endswith("Wall times are those of going on alone.")

@@ -4,6 +4,7 @@ import pytest
 
 from spectrace.audit.lines import action_text, counted, plain, summary, tool_name
 from spectrace.core.events import (
+    ActCompleted,
     ControlPassed,
     Event,
     PlanMade,
@@ -14,7 +15,7 @@ from spectrace.core.events import (
     StepSpeculated,
     Unknown,
 )
-from spectrace.core.types import Call, Effect, Finish, Reply
+from spectrace.core.types import Call, Effect, Finish, Observation, Reply
 from spectrace.store.samples import sample_episode
 
 
@@ -126,3 +127,29 @@ def test_plain_data_says_the_kind_of_an_action_and_is_json():
 @pytest.mark.parametrize(("number", "words"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps")])
 def test_counts_agree_in_number(number, words):
     assert counted(number, "step") == words
+
+
+@pytest.mark.parametrize(
+    ("source", "authority", "said"),
+    [
+        ("live", "verdict:3", "W200 is cancelled"),
+        ("record", "verdict:3", "(taken over) W200 is cancelled"),
+        ("edited", "person:Ann Lee", "(by the word of Ann Lee) W200 is cancelled"),
+    ],
+)
+def test_an_answer_that_the_environment_did_not_give_here_says_whose_it_is(source, authority, said):
+    body = ActCompleted(
+        effect="write",
+        authority=authority,
+        outcome="ok",
+        tool="cancel_order",
+        request=4,
+        position="s1.1",
+        observation=Observation("W200 is cancelled"),
+        fingerprint_before=None,
+        fingerprint_after=None,
+        latency_us=None,
+        source=source,
+    )
+
+    assert summary(Event("e", 5, "", 0, body)) == said

@@ -386,3 +386,13 @@ def test_no_real_recording_of_the_benchmark_breaks_it(path):
 
     assert episodes
     assert [found for episode in episodes for found in speculative_writes(list(store.read(episode)))] == []
+
+
+def test_what_was_taken_over_is_judged_in_the_episode_in_which_it_was_done():
+    log = Log()
+    asked = log.asks("s1.g1", CANCEL, "write", "speculative")
+    log.gets(asked)
+    done = log.found()
+    log.bodies = [replace(one, source="record") if isinstance(one, ActCompleted) else one for one in log.bodies]
+
+    assert ([seq for seq, _ in done], log.found()) == ([asked], [])

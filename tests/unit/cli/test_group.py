@@ -12,6 +12,7 @@ from spectrace.errors import (
     NewerSchema,
     ReplayDiverged,
     StoreError,
+    Unsettled,
     Untestable,
     UsageError,
 )
@@ -76,6 +77,7 @@ def test_it_says_its_version(line):
         (EnvironmentFailed("crashed", "x"), 1),
         (ReplayDiverged(1, "x"), 1),
         (Untestable("x"), 125),
+        (Unsettled("x"), 3),
     ],
 )
 def test_each_error_has_its_exit_code(error, code):

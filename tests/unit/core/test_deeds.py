@@ -1,11 +1,12 @@
 """The ledger of actions: authority, verdict, reviewer, outcome."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from spectrace.core.deeds import changes_state, deeds
-from spectrace.core.events import ActCompleted, EffectObserved
+from spectrace.core.deeds import changes_state, deeds, own_deeds
+from spectrace.core.events import ActCompleted, EffectObserved, Parent
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Finish
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
@@ -124,3 +125,43 @@ def test_a_guess_that_changed_the_state_is_in_the_ledger_under_the_step_that_too
     assert [(deed.position, deed.authority) for deed in deeds(events(told)) if changes_state(deed)] == [
         ("s1.1", "unreviewed")
     ]
+
+
+def resumed_events():
+    """The shop's episode as a child tells it that took over all up to the end of its accepted write, and no more."""
+    told = recorded_events()
+    done = next(one.seq for one in told if isinstance(one.body, ActCompleted) and one.body.tool == "cancel_order")
+    parent = replace(told[0], body=replace(told[0].body, parent=Parent("resume", "first", done)))
+    taken = [
+        replace(one, body=replace(one.body, source="record")) if hasattr(one.body, "source") else one
+        for one in told[1 : done + 1]
+    ]
+    return [parent, *taken, *told[done + 1 :]]
+
+
+def test_what_a_resumed_episode_took_over_is_its_parents_deed_drafts_that_never_ran_included():
+    ledger = deeds(resumed_events())
+
+    assert [(deed.tool, deed.outcome, deed.taken_over) for deed in ledger if changes_state(deed)] == [
+        ("cancel_order", "never", True),
+        ("cancel_order", "ok", True),
+        (None, "ok", False),
+    ]
+    assert [deed.kind for deed in own_deeds(resumed_events())] == ["finish"]
+
+
+def test_a_fork_executes_again_so_its_deeds_are_its_own():
+    resumed = resumed_events()
+    forked = [replace(resumed[0], body=replace(resumed[0].body, parent=Parent("fork", "first", 9))), *resumed[1:]]
+
+    assert not any(deed.taken_over for deed in deeds(forked))
+
+
+def test_a_write_that_was_drafted_in_the_record_and_runs_behind_it_is_the_childs_own():
+    resumed = resumed_events()
+    live = [
+        replace(one, body=replace(one.body, source="live")) if isinstance(one.body, ActCompleted) else one
+        for one in resumed
+    ]
+
+    assert [deed.outcome for deed in own_deeds(live) if deed.tool == "cancel_order"] == ["ok"]

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from spectrace.core.events import ActCompleted, Parent
 from spectrace.core.fold import Tally
 from spectrace.store.counting import totals_so_far
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -36,3 +39,20 @@ def test_what_cannot_be_read_is_not_counted_and_nothing_is_refused(store):
         found = totals_so_far(store.database, store.log.number("ep"))
 
         assert (found.weak_calls, found.strong_calls, found.steps > 0) == (0, 0, True)
+
+
+def test_what_a_resumed_episode_took_over_is_not_counted_again(store):
+    resumed = [replace(BODIES[0], parent=Parent("resume", "ep", 9)), *BODIES[1:-1]]
+    acts = [n for n, body in enumerate(resumed) if isinstance(body, ActCompleted)]
+    for n in acts[::2]:
+        resumed[n] = replace(resumed[n], source="record")
+    writer = store.create("child", resumed[0], EPOCH_US)
+    writer.append(pending(resumed)[1:], durable=False)
+    writer.close()
+    tally = Tally()
+    for body in resumed:
+        tally.count(body)
+    found = totals_so_far(store.database, store.log.number("child"))
+
+    assert found == tally.totals
+    assert found.reads + found.writes < sum(isinstance(body, ActCompleted) for body in BODIES)
