@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from spectrace.audit.panels import Curve, Curves, Forest, Mark, Matrix, Panel
 from spectrace.audit.visible import one_line, shortened
-from spectrace.errors import UsageError
+from spectrace.errors import MissingExtra
 
 try:
     import matplotlib as mpl
@@ -21,7 +21,7 @@ try:
     from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 except ImportError as error:
-    raise UsageError("plots are drawn by matplotlib, which is missing: pip install 'spectrace[analysis]'.") from error
+    raise MissingExtra("a plot", "analysis") from error
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _MARKS = ("o", "s", "D", "^", "v", "P")

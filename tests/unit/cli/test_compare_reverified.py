@@ -7,6 +7,7 @@ import pytest
 
 from spectrace.store.sql import open_store
 from tests.rejudged import judge_again, record_alone, record_reviews
+from tests.shop_log import script
 
 CONTRACT = "run protocol column against metric value low high n clusters method"
 HOSTILE = "=1+1|$x$ [b](http://x)\x1b[31m"
@@ -45,10 +46,13 @@ def test_an_item_is_a_figure_with_its_clusters_and_method(line, log):
 
 
 def test_the_report_is_the_one_that_reverify_prints(line, log, tmp_path):
-    told = line("compare", "night").stdout
+    verifier = script(tmp_path / "lenient.json", [{"verdict": "accept"}] * 36)
+    printed = line("reverify", "--run", "first", "--verifier", verifier, "--name", "again")
+    told = line("compare", "again")
 
-    assert told.startswith("night against the record\nrecorded \\ new ")
-    assert "Run night put 36 reviews from 12 episodes of 12 tasks (changes) to scripted:second" in told
+    assert (printed.exit_code, told.exit_code) == (0, 0)
+    assert printed.stdout.split("\n", 1)[1] == told.stdout
+    assert told.stdout.startswith("again against the record\nrecorded \\ new ")
 
 
 def test_two_runs_are_held_against_each_other_with_the_floor_and_a_paired_test(line, log):
@@ -73,17 +77,20 @@ def test_the_same_log_gives_the_same_digits(line, log, form):
 
 @pytest.mark.slow
 def test_a_bundle_and_a_log_of_another_order_give_the_same_digits(line, log, tmp_path):
+    verifier = script(tmp_path / "lenient.json", [{"verdict": "accept"}] * 36)
+    line("reverify", "--run", "first", "--verifier", verifier, "--name", "again")
     ids = [item["episode"] for item in line.items("ls", "--limit", "500")]
     for number, order in enumerate((ids, ids[::-1])):
         assert line("pack", *order, "-o", f"{number}.zip").exit_code == 0
     assert line("unpack", "1.zip", "--db", "other.db").exit_code == 0
-    first, *others = (
-        line.items("compare", "night", "day", "--db", name) for name in ("spectrace.db", "0.zip", "other.db")
-    )
-    told = [line("compare", "night", "day", "--db", name).stdout for name in ("spectrace.db", "0.zip", "other.db")]
+    for runs in (("night", "day"), ("again",)):
+        documents, told = [], []
+        for name in ("spectrace.db", "0.zip", "other.db"):
+            documents.append(line.items("compare", *runs, "--db", name))
+            told.append(line("compare", *runs, "--db", name).stdout)
 
-    assert others == [first, first]
-    assert told[1:] == [told[0]] * 2
+        assert documents[1:] == [documents[0]] * 2
+        assert told[1:] == [told[0]] * 2
 
 
 def test_another_seed_draws_otherwise_and_says_so(line, log):
