@@ -137,21 +137,3 @@ def verifier_source(
 def covers(pool: Pool, request: ReviewRequest) -> bool:
     """Whether the verifier has an answer to a review: a model always may, labels only where somebody gave one."""
     return not isinstance(pool, JudgePool) or pool.judge.covers(request)
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How much of a selection a verifier can answer. `notes`: what it holds beside that, a sentence each."""
-
-    covered: int
-    left_out: int
-    notes: tuple[str, ...] = ()
-
-
-def coverage(pool: Pool, requests: Iterable[ReviewRequest]) -> Coverage:
-    """Count over a whole selection before anything is asked; raise UsageError for a label that cannot be meant."""
-    counted = {True: 0, False: 0}
-    for request in requests:
-        counted[covers(pool, request)] += 1
-    notes = tuple(pool.judge.unused()) if isinstance(pool, JudgePool) else ()
-    return Coverage(counted[True], counted[False], notes)
