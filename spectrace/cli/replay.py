@@ -3,6 +3,7 @@
 With `--check` nothing is run: `replay_check` says what has changed since. What goes with what: `replay_choices`.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from spectrace.audit.queries import Reader
 from spectrace.cli import console, document, replay_check, replay_report
 from spectrace.cli.console import Progress
 from spectrace.cli.loop import run_loop
-from spectrace.cli.options import db_option, dollars, filter_options, json_option, reading
+from spectrace.cli.options import db_option, dollars, filter_options, json_option, reading, whole
 from spectrace.cli.replay_choices import CACHED, LIVE, RECORDED, Given, Mode, mode_of
 from spectrace.cli.replay_episodes import checked, replayed
 from spectrace.cli.replay_models import live_models
@@ -66,6 +67,7 @@ _BAR = 25
 @click.option("--frozen", is_flag=True, help="Take the recorded tools as they were, though they have changed since.")
 @click.option("--weak", metavar="MODEL", help="The drafter of --models live. [default: `weak` of spectrace.toml]")
 @click.option("--strong", metavar="MODEL", help="The reviewer of --models live. [default: `strong` of spectrace.toml]")
+@click.option("--concurrency", type=whole(1), help="Episodes of --models live at once.  [default: 1]")
 @click.option(
     "--max-cost-usd",
     callback=dollars,
@@ -175,7 +177,7 @@ async def _asked(
     results: list[ReplayResult],
 ) -> None:
     async with live_models(reader, names, given, prompts, progress) as ask:
-        await _each(names, ask, progress, results)
+        await _each(names, ask, progress, results, given.concurrency or 1)
 
 
 async def _each(
@@ -183,13 +185,31 @@ async def _each(
     replay: Callable[[str], Awaitable[ReplayResult]],
     progress: Progress,
     results: list[ReplayResult],
+    at_once: int = 1,
 ) -> None:
-    """Add the result of one episode after another, and show how far it is."""
+    """Add the result of every episode, and show how far it is; the order is theirs however they came to their ends."""
     count: Counter[str] = Counter()
-    for number, name in enumerate(names):
-        done = _BAR * number // len(names)
-        others = "".join(f", {count[one]} {one}" for one in ("diverged", "untestable") if count[one])
-        bar = f"{'█' * done}{'░' * (_BAR - done)}  {number} of {len(names)}{others}  "
-        progress.show("replay", bar if len(names) > 1 else "", (name, "name"))
-        results.append(await replay(name))
-        count[results[-1].result] += 1
+    waiting = asyncio.Semaphore(at_once)
+
+    async def one(name: str) -> None:
+        async with waiting:
+            done = _BAR * len(results) // len(names)
+            others = "".join(f", {count[one]} {one}" for one in ("diverged", "untestable") if count[one])
+            bar = f"{'█' * done}{'░' * (_BAR - done)}  {len(results)} of {len(names)}{others}  "
+            progress.show("replay", bar if len(names) > 1 else "", (name, "name"))
+            results.append(await replay(name))
+            count[results[-1].result] += 1
+
+    if at_once == 1:
+        for name in names:
+            await one(name)
+        return
+    try:
+        async with asyncio.TaskGroup() as group:
+            for name in names:
+                group.create_task(one(name))
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    finally:
+        place = {name: number for number, name in enumerate(names)}
+        results.sort(key=lambda result: place[result.episode])

@@ -31,6 +31,7 @@ class Given:
     weak: str | None = None
     strong: str | None = None
     max_cost_usd: str | None = None
+    concurrency: int | None = None
     options: Sequence[str] = ()
 
 
@@ -74,6 +75,7 @@ def _require_effect(given: Given, *, tools: bool, models: bool) -> None:
         (given.weak is not None, models, "--weak", "--models live", "asks no model"),
         (given.strong is not None, models, "--strong", "--models live", "asks no model"),
         (given.max_cost_usd is not None, models, "--max-cost-usd", "--models live", "costs nothing"),
+        (given.concurrency is not None, models, "--concurrency", "--models live", "waits for nobody"),
     )
     for was_given, has_effect, name, where, otherwise in needs:
         if was_given and not has_effect:

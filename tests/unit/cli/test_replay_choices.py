@@ -43,6 +43,7 @@ def test_live_models_act_on_cached_answers(tools):
         ({"weak": "w"}, "--weak is for"),
         ({"strong": "s", "tools": "live"}, "--strong is for"),
         ({"max_cost_usd": "1"}, "--max-cost-usd is for"),
+        ({"concurrency": 2}, "--concurrency is for"),
         ({"tools": "live", "lenient": True, "accept": "cosmetic"}, "give one"),
         ({"tools": "live", "accept": "cosmetics"}, "found 'cosmetics'"),
         ({"tools": "live", "accept": "exact"}, "accepted is json-equal, cosmetic, id-renamed, volatile, found"),

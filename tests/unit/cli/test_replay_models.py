@@ -5,7 +5,8 @@ import json
 import pytest
 
 from spectrace.cli import replay_episodes
-from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
+from spectrace.store.sql import open_store
+from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, recorded, script
 
 
 @pytest.fixture
@@ -81,3 +82,16 @@ def test_a_model_that_is_missing_is_asked_for(line, episode, tmp_path):
 
 def test_a_model_that_no_protocol_asks_is_said(line, episode, models):
     assert line("replay", episode, *models(), "-o", "guesses=2").exit_code == 125
+
+
+def test_several_at_once_share_the_models_and_keep_their_order(line, episode, models, tmp_path):
+    store = open_store("spectrace.db")
+    others = [recorded(store), recorded(store)]
+    store.close()
+    said = models()
+    (tmp_path / "weak.json").write_text(json.dumps({"replies": OTHER, "repeat": True}))
+    items = line.items("replay", "--all", *said, "--concurrency", "3", code=1)
+
+    assert [(item["episode"], item["result"], item["live_answers"]) for item in items] == [
+        (name, "diverged", 1) for name in (episode, *others)
+    ]
