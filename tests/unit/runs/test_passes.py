@@ -303,12 +303,17 @@ def test_of_a_large_selection_no_more_episodes_are_held_than_are_judged_at_once(
     episodes = shop_episodes(store, 8)
     at_once = []
 
+    def held():
+        return sum(type(one) is Episode for one in gc.get_objects())
+
     def counts(request):
-        at_once.append(sum(type(one) is Episode for one in gc.get_objects()))
+        at_once.append(held())
         return by_prompt(request)
+
+    others = held()  # what other tests keep
 
     at_work = work(store, episodes, PLAN, verifier(counts))
     estimate(at_work, ModelFacts("strong", "scripted", "second"), episodes)
     judged(at_work, episodes, concurrency=3)
 
-    assert max(at_once) <= 3
+    assert 1 <= max(at_once) - others <= 3
