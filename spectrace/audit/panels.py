@@ -190,7 +190,8 @@ def _survival(pairs: Sequence[Pair]) -> Iterator[Curves]:
 
 def _crossed(pair: Pair) -> Matrix:
     counts = crossed(pair.reviews)
-    rows = [one for one in (*KINDS, None) if one in ALWAYS[:2] or any(counts[one, kind] for kind in KINDS)]
+    always = ALWAYS[1:2] if pair.only_rejected else ALWAYS[:2]
+    rows = [one for one in (*KINDS, None) if one in always or any(counts[one, kind] for kind in KINDS)]
     columns = [one for one in KINDS if one in ALWAYS or any(counts[row, one] for row in rows)]
     return Matrix(
         "Verdicts",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from spectrace.audit.panels import Curve, Curves, Forest, Mark, Matrix, Panel
-from spectrace.audit.visible import one_line, shortened
+from spectrace.audit.visible import one_line
 from spectrace.errors import MissingExtra
 
 try:
@@ -267,5 +267,6 @@ def _matrix(axes: Axes, matrix: Matrix) -> None:
 def _shown(text: str, limit: int = _NAME) -> str:
     """Return recorded text as it may be drawn: on one line, short, and nothing that the font cannot draw."""
     font = get_font(findfont(_FONT))
-    visible = shortened(one_line(text), limit)
+    line = one_line(text)
+    visible = line if len(line) <= limit else f"{line[: limit - 1]}…"
     return "".join(one if font.get_char_index(ord(one)) else ascii(one)[1:-1] for one in visible)

@@ -98,8 +98,7 @@ def test_hostile_names_are_drawn_as_text_and_warn_of_nothing():
 
 def test_what_the_font_cannot_draw_is_spelled_out():
     assert plots._shown("κ é 名 \ud835", 80) == "κ é \\u540d \\ud835"
-    assert plots._shown("x" * 100, 34).startswith("xxx")
-    assert len(plots._shown("x" * 100, 34)) <= 34
+    assert plots._shown("x" * 100, 34) == "x" * 33 + "…"
 
 
 def test_matplotlib_is_imported_in_one_module():
