@@ -208,8 +208,11 @@ class FunctionEnvironment:
 
     @property
     def _lasts(self) -> bool:
-        """Whether the state may be there already, so that only `reset` may make it anew."""
-        return self._definition.attach is not None
+        """Whether the state may be there already and nowhere else: then only an episode's `reset` makes it anew.
+
+        What refuses such an environment (a fork, a replay) must have prepared the task first, to know what is here.
+        """
+        return self._definition.attach is not None or self._definition.facts.restore == "none"
 
     @property
     def _name(self) -> str:

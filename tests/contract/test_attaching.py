@@ -76,3 +76,15 @@ async def test_a_task_is_attached_to_only_once_it_is_prepared():
 def test_an_environment_without_attach_cannot_be_attached_to():
     assert not isinstance(make(), Attachable)
     assert isinstance(lasting()[0].fresh(), Attachable)
+
+
+@in_loop
+async def test_a_state_that_cannot_be_brought_back_is_made_by_an_episodes_reset_and_by_nothing_else():
+    """A fork or a replay prepares a task before it refuses the environment: that must not begin anything."""
+    reached = []
+    environment = make(reset=lambda: reached.append("reset") or {}, fingerprint=lambda state: state)
+    facts = environment.prepare(TASK)
+    prepared = list(reached)
+    await environment.reset(None)
+
+    assert (facts.restore, facts.fingerprint, prepared, reached) == ("none", None, [], ["reset"])

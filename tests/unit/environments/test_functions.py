@@ -102,7 +102,7 @@ async def test_the_state_is_made_once_where_prepare_needs_it_already():
         made.append(1)
         return {}
 
-    environment = make(reset=new, fingerprint=lambda state: state)
+    environment = make(reset=new, fingerprint=lambda state: state, restore="reset")
     facts = environment.prepare(TASK)
     await environment.reset(None)
 

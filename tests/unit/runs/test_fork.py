@@ -183,3 +183,12 @@ def test_an_episode_of_every_protocol_is_forked_also_between_its_lanes(protocol,
         child = fork(events, seq, environment=open_desk([]), **left)
 
         assert (seq, child[-1].body.outcome, replayed(child)) == (seq, "completed", "same")
+
+
+def test_a_persons_word_on_an_action_cannot_be_executed_again():
+    events = desk_events()
+    done = first(events, ActCompleted)
+    word = replace(events[done].body, source="edited", authority="person:Ann")
+
+    with pytest.raises(Untestable, match=f"event {done} .* is a person's word"):
+        fork([*events[:done], replace(events[done], body=word), *events[done + 1 :]], done)
