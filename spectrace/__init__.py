@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from spectrace import testing
     from spectrace.core.agentcollab import AgentCollab
     from spectrace.core.baselines import StrongOnly, WeakOnly
     from spectrace.core.prompts import Prompts
@@ -40,6 +41,7 @@ _HOMES = {
     "resume": ("spectrace.library", "resume"),
     "reverify": ("spectrace.library", "reverify"),
     "run": ("spectrace.library", "run"),
+    "testing": ("spectrace.testing", ""),
     "tool": ("spectrace.environments.functions", "tool"),
 }
 
@@ -61,6 +63,7 @@ __all__ = [
     "resume",
     "reverify",
     "run",
+    "testing",
     "tool",
 ]
 
@@ -70,8 +73,9 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         msg = f"module 'spectrace' has no attribute {name!r}; its names are {', '.join(__all__)}"
         raise AttributeError(msg)
-    module, attribute = _HOMES[name]
-    return getattr(importlib.import_module(module), attribute)
+    home, attribute = _HOMES[name]
+    module = importlib.import_module(home)
+    return getattr(module, attribute) if attribute else module
 
 
 def __dir__() -> list[str]:

@@ -2,21 +2,12 @@
 
 import json
 
-from spectrace.core.prompts import Prompts
-from spectrace.core.setup import Setup
-from spectrace.core.types import Call, EnvironmentFacts, ModelFacts, Task
-from spectrace.testing.desk import SCHEMA, TOOLS
+from spectrace.core.types import Call
+from spectrace.testing.desk import SCHEMA, TOOLS, setup
 from spectrace.testing.playbook import Playbook
 from spectrace.testing.replies import accept, reject, written
 
 __all__ = ["SCHEMA", "TOOLS", "Playbook", "accept", "change", "look", "reject", "setup", "written"]
-
-
-def setup(*, calls: str = "json", replies: bool = False, finish: bool = True) -> Setup:
-    """Return a small desk with two reads and a write, and two models."""
-    models = tuple(ModelFacts(role, "scripted", role, calls=calls) for role in ("weak", "strong"))
-    environment = EnvironmentFacts("desk", "tests", "1", replies=replies, finish=finish)
-    return Setup(Task("t1", "Change A.", "{}"), environment, "Be careful.", TOOLS, Prompts(), models)
 
 
 def look(id_: str = "A") -> Call:

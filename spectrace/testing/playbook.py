@@ -38,23 +38,20 @@ from spectrace.core.setup import Setup
 from spectrace.core.types import (
     Action,
     Completion,
-    EnvironmentFacts,
     Evaluation,
     Message,
-    ModelFacts,
     ModelRequest,
     NeedsModel,
     Observation,
     Opening,
     Outcome,
     Role,
-    Task,
     ToolCall,
     ToolSpec,
     Usage,
 )
 from spectrace.environments.tools import toolbox
-from spectrace.testing.desk import TOOLS
+from spectrace.testing.desk import TOOLS, setup
 from spectrace.testing.replies import written
 from spectrace.testing.told import asks
 
@@ -66,7 +63,7 @@ _ASKED: dict[type[Command], str] = {Act: "act", Generate: "generate", Reset: "re
 class Playable(Protocol):
     """A protocol value, e.g. `SpecAgent(k=6)`."""
 
-    def run(self, setup: Setup) -> "commands.Protocol[Outcome]":
+    def run(self, setup: Setup, /) -> "commands.Protocol[Outcome]":
         """Return the generator of one episode."""
         ...
 
@@ -87,11 +84,17 @@ def play(  # noqa: PLR0913 - what an episode starts from, by name
     `tools` are functions, as an environment has them (they are never run), or specs; without any, a desk with look and
     search (reads) and change (a write), each of an `id`. `calls` is how both models write an action: json or native.
     """
-    models = tuple(ModelFacts(role, "scripted", role, calls=calls) for role in ("weak", "strong"))
-    desk = EnvironmentFacts("desk", "tests", "1", replies=replies, finish=finish)
-    specs = tuple(one if isinstance(one, ToolSpec) else toolbox([one])[one.__name__].spec for one in tools)
-    setup = Setup(Task("t1", request), desk, instructions, specs, prompts or Prompts(), models)
-    return Playbook(protocol.run(setup))
+    specs = [one if isinstance(one, ToolSpec) else toolbox([one])[one.__name__].spec for one in tools]
+    desk = setup(
+        tools=specs,
+        request=request,
+        instructions=instructions,
+        calls=calls,
+        replies=replies,
+        finish=finish,
+        prompts=prompts,
+    )
+    return Playbook(protocol.run(desk))
 
 
 @dataclass

@@ -23,3 +23,10 @@ def test_importing_it_imports_nothing():
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert (found.stdout, found.stderr) == ("['spectrace', 'spectrace.testing']\n", "")
+
+
+def test_it_is_a_public_name_of_the_package():
+    program = "import spectrace; print(spectrace.testing.accept())"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert (found.stdout, found.stderr) == ('{"verdict": "accept"}\n', "")

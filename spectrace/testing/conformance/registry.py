@@ -75,7 +75,16 @@ async def _inspected(subject: Subject) -> Report:
             findings.setdefault((flaw.where, flaw.found), Finding(one.claim, flaw.where, flaw.found, flaw.do))
         if not found:
             kept.append(one.claim)
-    return Report(subject.name, tuple(findings.values()), tuple(kept), tuple(skipped))
+    return Report(await _name(subject), tuple(findings.values()), tuple(kept), tuple(skipped))
+
+
+async def _name(subject: Subject) -> str:
+    """Return what the environment calls itself, else what it was given as."""
+    try:
+        async with subject.session() as session:
+            return session.prepare().name or subject.name
+    except Exception:  # noqa: BLE001 - the findings say what is wrong with it
+        return subject.name
 
 
 def _opener(env: Environment | Callable[[], Environment] | str) -> tuple[str, Callable[[], Any], bool]:

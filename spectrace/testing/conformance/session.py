@@ -149,10 +149,16 @@ class Session:
         return said
 
     def check(self, action: Action) -> str | None:
-        """Ask for an objection."""
-        said: str | None = self._now(
-            f"check({shown(action)})", lambda: self.environment.check(action), "check(action) returns text or None"
-        )
+        """Ask for an objection; an action that cannot be judged is one that is objected to."""
+        where = f"check({shown(action)})"
+        try:
+            said: str | None = self._now(
+                where, lambda: self.environment.check(action), "check(action) returns text or None"
+            )
+        except Flaw as flaw:
+            if isinstance(flaw.__cause__, EnvironmentFailed):
+                return str(flaw.__cause__)
+            raise
         return said
 
     async def refused(self, where: str, ask: Callable[[], Awaitable[object]]) -> object:

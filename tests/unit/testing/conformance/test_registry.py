@@ -5,11 +5,12 @@ import asyncio
 import pytest
 from broken_environments import BROKEN, CALLS, Lasting, Sound
 from environment_cases import CASES
+from lasting_desk import open_lasting
 
 import spectrace
 from spectrace.core.types import Call
 from spectrace.errors import UsageError
-from spectrace.testing import check_environment, inspect_environment
+from spectrace.testing import call, check_environment, inspect_environment
 from spectrace.testing.conformance import CHECKS
 
 TALKS = {"a task is taken up where another instance left it"}
@@ -36,12 +37,23 @@ def test_every_check_is_made_of_an_environment_that_can_do_all():
     assert set(lasting.kept) >= TALKS
 
 
+def test_functions_whose_state_outlives_them_keep_every_promise(tmp_path):
+    calls = [call("look", id="A"), call("change", id="A"), call("look", no="B")]
+    report = check_environment(lambda: open_lasting(tmp_path / "desk.db"), calls)
+
+    assert (report.environment, set(report.kept) >= TALKS) == ("lasting desk", True)
+
+
+def test_an_environment_that_cannot_be_prepared_is_called_what_it_was_given_as():
+    assert inspect_environment(BROKEN["no tasks"].made, CALLS).environment == "Broken"
+
+
 def test_findings_are_raised_with_where_what_and_what_to_do():
     with pytest.raises(AssertionError) as raised:
         check_environment(BROKEN["a read that writes"].made, CALLS)
 
     text = str(raised.value)
-    assert "environment Broken: " in text
+    assert "environment sound: " in text
     assert 'where  act({"tool": "look", "arguments": {"name": "a"}})' in text
     assert "found  the state changed" in text
     assert "do     declare look a write, or change nothing" in text

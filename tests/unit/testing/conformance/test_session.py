@@ -87,6 +87,19 @@ async def test_what_has_no_answer_is_refused_by_the_error_of_the_port_alone():
     assert refused is None
 
 
+def _cannot(self, action):
+    raise EnvironmentFailed("crashed", "I cannot say.")
+
+
+@in_loop
+async def test_an_action_that_cannot_be_judged_is_one_that_is_objected_to():
+    async with subject(of(check=_cannot)).session() as session:
+        await session.begin()
+        objection = session.check(CALLS[0])
+
+    assert objection == "I cannot say."
+
+
 def test_a_second_instance_must_be_to_be_had():
     subject().require_instances()
     with pytest.raises(NotApplicable, match="give a function that returns a fresh one"):
