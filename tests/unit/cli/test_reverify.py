@@ -6,6 +6,8 @@ import pytest
 from spectrace.core.events import OutcomeSettled
 from spectrace.store.event_store import Pending
 from spectrace.store.sql import open_store
+from tests.episodes import CANCEL, DONE
+from tests.playbook import accept
 from tests.shop_log import recorded, script
 
 CONTRACT = "run episode segment verdict_seq derived recorded new agree counterfactual child repeat"
@@ -258,3 +260,16 @@ def test_labels_leave_out_what_nobody_labelled_and_that_is_said(line, episode, t
 
     assert (result.exit_code, [item["segment"] for item in items]) == (0, [1])
     assert "3 reviews: judged now 1, before 0, left 0, left out 2." in result.stderr
+
+
+def test_an_episode_with_nothing_to_judge_is_done_and_not_left(line, lenient):
+    store = open_store("spectrace.db")
+    recorded(store, weak=[CANCEL, DONE], strong=[accept(), accept()])
+    store.close()
+    result = line("reverify", "--all", "--verifier", lenient, "--name", "again", "--only", "rejected")
+    (run,) = line.items("runs", "again")
+
+    assert result.exit_code == 0
+    assert "Run again: 0 rejected reviews of 1 episode." in result.stderr
+    assert (run["total"], run["done"], run["left"], run["episodes"], run["state"]) == (1, 1, 0, 0, "ended")
+    assert run["selection"] == "reviews of 1 episode"
