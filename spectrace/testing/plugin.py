@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MARK, FIXTURE, OPTION = "spectrace", "spectrace_replay", "--spectrace-record"
 _LONGEST = 80
 _PASSED = pytest.StashKey[bool]()
-_RECORDED = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,22 +69,26 @@ def spectrace_replay(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
         pytest.fail(str(mismatch), pytrace=False)
     if isinstance(source, Recording) and source.episodes:
         what = f"recorded {path}" if source.kept else f"not recorded, the test failed; its run: {source.database}"
-        request.config.stash.setdefault(_RECORDED, []).append(f"{item.nodeid}: {what}")
+        item.user_properties.append(
+            (MARK, f"{item.nodeid}: {what}")
+        )  # the one thing that comes back from xdist's workers
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """Keep whether a test passed, for the fixture's end."""
     outcome: Any = yield
-    if FIXTURE in getattr(item, "fixturenames", ()):
+    if FIXTURE in getattr(item, "fixturenames", ()) and outcome.excinfo is None:
         report = outcome.get_result()
         if report.when == "call":
             item.stash[_PASSED] = report.passed
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say what was recorded."""
-    lines = config.stash.get(_RECORDED, [])
+    reports = [one for several in terminalreporter.stats.values() for one in several]
+    ended = [one for one in reports if getattr(one, "when", None) == "teardown"]
+    lines = [text for one in ended for name, text in one.user_properties if name == MARK]
     if lines:
         terminalreporter.section("spectrace")
         for line in lines:

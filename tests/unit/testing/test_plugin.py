@@ -330,6 +330,17 @@ def test_the_folder_of_tests_may_move_with_its_recordings(desk):
     assert desk.live == 0
 
 
+@pytest.mark.slow
+def test_it_records_and_says_so_under_xdist_too(desk):
+    desk.tests(CANCELS, CANCELS.replace("test_it_cancels", "test_again"))
+    result = desk.pytester.runpytest_subprocess(*NAMED, "-n", "2", "--spectrace-record")
+    desk.run(passed=2)
+
+    assert result.parseoutcomes() == {"passed": 2}
+    assert result.stdout.str().count("recorded ") == 2
+    assert desk.live == 14
+
+
 def test_a_suite_that_does_not_use_it_is_left_alone(pytester):
     pytester.makepyfile(
         """
