@@ -96,16 +96,15 @@ def summary(event: Event, sent: int | None = None) -> str:
         case GenerateRequested(role=role, who=who, position=position, messages=prompt):
             number = len(prompt) if sent is None else sent
             return f"{role} {position}: {counted(number, 'message')} to the {who} model"
-        case GenerateCompleted(role=role, message=message):
+        case GenerateCompleted(role=role, message=message, source=source, model=model):
             calls = "; ".join(f"{call.name} {call.arguments}" for call in message.calls)
-            return f"{role}: {' '.join(part for part in (message.content, calls) if part)}"
+            return f"{role}: {_from(source, model)}{' '.join(part for part in (message.content, calls) if part)}"
         case GenerateFailed(role=role, kind=kind, error=error):
             return f"{role}: {kind}: {error}"
         case ActRequested(position=position, action=action):
             return f"{position}: {action_text(action)}"
         case ActCompleted(observation=observation, source=source, authority=authority):
-            told = {"record": "(taken over) ", "edited": f"(by the word of {authority.removeprefix('person:')}) "}
-            return f"{told.get(source, '')}{'ERROR ' if observation.error else ''}{observation.content}"
+            return f"{_from(source, authority)}{'ERROR ' if observation.error else ''}{observation.content}"
         case ActFailed(kind=kind, error=error) | ResetFailed(kind=kind, error=error):
             return f"{kind}: {error}"
         case EvaluateFailed(kind=kind, error=error):
@@ -120,6 +119,12 @@ def summary(event: Event, sent: int | None = None) -> str:
             return f"reward {reward if reward is not None else 'none'} {detail}"
         case _:
             return _fact(event.body)
+
+
+def _from(source: str, by: str | None) -> str:
+    """Say whose answer it is where nobody gave it in this episode: its parent's, or a person's word."""
+    told = {"record": "(taken over) ", "edited": f"(by the word of {(by or '?').removeprefix('person:')}) "}
+    return told.get(source, "")
 
 
 def _fact(body: object) -> str:

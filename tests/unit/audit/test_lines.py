@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -7,6 +8,7 @@ from spectrace.core.events import (
     ActCompleted,
     ControlPassed,
     Event,
+    GenerateCompleted,
     PlanMade,
     ProgressJudged,
     ReplyUnusable,
@@ -15,7 +17,7 @@ from spectrace.core.events import (
     StepSpeculated,
     Unknown,
 )
-from spectrace.core.types import Call, Effect, Finish, Observation, Reply
+from spectrace.core.types import Call, Effect, Finish, Message, Observation, Reply
 from spectrace.store.samples import sample_episode
 
 
@@ -151,5 +153,20 @@ def test_an_answer_that_the_environment_did_not_give_here_says_whose_it_is(sourc
         latency_us=None,
         source=source,
     )
+
+    assert summary(Event("e", 5, "", 0, body)) == said
+
+
+@pytest.mark.parametrize(
+    ("source", "model", "said"),
+    [
+        ("live", "qwen", "reviewer: yes"),
+        ("record", "qwen", "reviewer: (taken over) yes"),
+        ("edited", "person:Ann Lee", "reviewer: (by the word of Ann Lee) yes"),
+    ],
+)
+def test_an_answer_that_no_model_gave_here_says_whose_it_is(source, model, said):
+    (body,) = [one for one in sample_episode(1) if isinstance(one, GenerateCompleted)][:1]
+    body = replace(body, role="reviewer", message=Message("assistant", "yes"), source=source, model=model)
 
     assert summary(Event("e", 5, "", 0, body)) == said

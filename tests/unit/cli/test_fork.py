@@ -59,7 +59,7 @@ def test_options_take_the_place_of_the_recorded_ones(line, episode, rejected, mo
 
 
 def test_an_environment_that_cannot_be_brought_back_is_refused_before_anything_runs(line, rejected, models, tmp_path):
-    (tmp_path / "lasting.py").write_text(
+    (tmp_path / "unrestorable.py").write_text(
         "from dataclasses import replace\n"
         "from pathlib import Path\n"
         "from spectrace.environments.shop import open_shop\n"
@@ -74,7 +74,7 @@ def test_an_environment_that_cannot_be_brought_back_is_refused_before_anything_r
         "    return shop\n"
     )
     before = len(line.items("ls"))
-    result = line("fork", rejected, "--env", "lasting:desk", *models)
+    result = line("fork", rejected, "--env", "unrestorable:desk", *models)
 
     assert (result.exit_code, "restore=none" in result.stderr) == (125, True)
     assert (len(line.items("ls")), Path("reached").exists()) == (before, False)
