@@ -42,14 +42,15 @@ class Drawn:
     recorded: np.ndarray
     """Accepted steps; all of them: accepted."""
     new: np.ndarray
+    repeat: np.ndarray
 
     def reviews(self, *, by_episode: bool = False) -> list[Review]:
         """The reviews as the statistics take them; `by_episode`: with the episode for a cluster, which is wrong."""
         cluster = self.episode if by_episode else self.task
-        columns = (cluster, self.episode, self.number, self.drafted, self.recorded, self.new)
+        columns = (cluster, self.episode, self.number, self.drafted, self.recorded, self.new, self.repeat)
         return [
-            Review(str(task), str(episode), number, m, _judged(old, m), _judged(new, m))
-            for task, episode, number, m, old, new in zip(*(one.tolist() for one in columns), strict=True)
+            Review(str(task), str(episode), number, m, _judged(old, m), _judged(new, m), repeat=repeat)
+            for task, episode, number, m, old, new, repeat in zip(*(one.tolist() for one in columns), strict=True)
         ]
 
 
@@ -57,8 +58,8 @@ def _judged(accepted: int, drafted: int) -> Judgement:
     return KINDS["accept" if accepted == drafted else "reject", accepted]
 
 
-def draw(rng: np.random.Generator, tasks: int = TASKS) -> Drawn:
-    """Draw one re-verification."""
+def draw(rng: np.random.Generator, tasks: int = TASKS, repeats: int = 1) -> Drawn:
+    """Draw one re-verification, every review judged again up to `repeats` times."""
     kind, kin = rng.integers(40, size=(2, tasks))
     trials = rng.integers(1, MOST_TRIALS[kind] + 1)
     task = np.repeat(np.arange(tasks), trials)
@@ -69,9 +70,12 @@ def draw(rng: np.random.Generator, tasks: int = TASKS) -> Drawn:
     m = rng.choice(DRAFTED, episode.size)
     task = task[episode]
     recorded = _verdicts(rng, m, ACCEPTS[kind[task]])
+    times = rng.integers(1, repeats + 1, size=m.size) if repeats > 1 else np.ones(m.size, dtype=int)
+    repeat = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times) + 1
+    task, episode, number, m, recorded = (np.repeat(one, times) for one in (task, episode, number, m, recorded))
     follows = rng.random(m.size) < FOLLOWS[kin[task]] * shift[episode]
     new = np.where(follows, recorded, _verdicts(rng, m, ALONE))
-    return Drawn(task, episode, number, m, recorded, new)
+    return Drawn(task, episode, number, m, recorded, new, repeat)
 
 
 def _verdicts(rng: np.random.Generator, m: np.ndarray, accepts: np.ndarray | float) -> np.ndarray:
