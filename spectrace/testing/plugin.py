@@ -54,7 +54,8 @@ def spectrace_replay(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
             try:
                 return super().__call__(*args, **kwargs)
             except Mismatch as mismatch:
-                pytest.fail(str(mismatch), pytrace=False)
+                said = str(mismatch)
+            pytest.fail(said, pytrace=False)  # out of the handler, or pytest shows both
 
     item, path = request.node, placed(request.node)
     source: Recording | Replaying
@@ -63,15 +64,17 @@ def spectrace_replay(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
     else:
         source = Replaying(path, named(item))
     yield Failing(source)
+    said = ""
     try:
         source.end(passed=item.stash.get(_PASSED, False))
     except Mismatch as mismatch:
-        pytest.fail(str(mismatch), pytrace=False)
+        said = str(mismatch)
+    if said:
+        pytest.fail(said, pytrace=False)
     if isinstance(source, Recording) and source.episodes:
         what = f"recorded {path}" if source.kept else f"not recorded, the test failed; its run: {source.database}"
-        item.user_properties.append(
-            (MARK, f"{item.nodeid}: {what}")
-        )  # the one thing that comes back from xdist's workers
+        # What is said of a test in its properties comes back from xdist's workers too.
+        item.user_properties.append((MARK, f"{item.nodeid}: {what}"))
 
 
 @pytest.hookimpl(hookwrapper=True)
