@@ -22,7 +22,7 @@ from spectrace.cli.blocks import blocks
 from spectrace.cli.compare_rows import MARK, drawn_row, reasons, rows_of
 from spectrace.cli.console import Column
 from spectrace.cli.options import Reward, checkpoint_option, db_option, force_option, json_option, reading
-from spectrace.cli.plotting import Plot, Png
+from spectrace.cli.plotting import Plot, plot_option
 from spectrace.config import settings_here
 from spectrace.cost.profile_file import load_profile
 from spectrace.cost.profiles import PROFILES
@@ -55,7 +55,7 @@ _HEADER = ("run", "protocol", "column", "metric", "value", "low", "high", "n", "
 @click.option(
     "--format", "form", type=click.Choice(grids.FORMATS), default="table", show_default=True, help="How it is written."
 )
-@click.option("--plot", type=Png(), metavar="FILE.png", help="Draw the figures too, with matplotlib.")
+@plot_option
 @force_option
 @db_option
 @json_option

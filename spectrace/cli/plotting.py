@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import click
 
@@ -35,18 +34,21 @@ class Plot:
         console.say(f"Drawn: {self.target}", style="dim")
 
 
-class Png(click.ParamType):
-    """The name of a PNG file, with matplotlib to draw it."""
+def as_png(ctx: click.Context, param: click.Parameter, value: Path | None) -> Plot | None:
+    """Refuse another ending than .png, and plots where matplotlib is missing: the callback of `--plot`."""
+    if value is None:
+        return None
+    if value.suffix.lower() != ".png":
+        raise click.BadParameter(f"{value} does not end in .png.", ctx, param)
+    from spectrace.audit import plots  # noqa: PLC0415 - matplotlib is optional, and slow to import
 
-    name = "png"
+    return Plot(value, plots)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Plot:
-        """Refuse another ending, and plots where matplotlib is missing."""
-        if isinstance(value, Plot):
-            return value
-        target = Path(str(value))
-        if target.suffix.lower() != ".png":
-            self.fail(f"{target} does not end in .png.", param, ctx)
-        from spectrace.audit import plots  # noqa: PLC0415 - matplotlib is optional, and slow to import
 
-        return Plot(target, plots)
+plot_option = click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    callback=as_png,
+    metavar="FILE.png",
+    help="Draw the figures too, with matplotlib.",
+)

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from spectrace.audit.panels import Matrix
-from spectrace.cli.plotting import Plot, Png
+from spectrace.cli.plotting import Plot, as_png
 from spectrace.errors import UsageError
 from spectrace.store.sql import open_store
 from tests.rejudged import judge_again, record_reviews
@@ -15,7 +15,7 @@ PANELS = [Matrix("Verdicts", "night", "recorded", "new", ("accept",), ("accept",
 
 @pytest.fixture
 def plot(tmp_path) -> Plot:
-    return Png().convert(str(tmp_path / "figure.png"), None, None)
+    return as_png(None, None, tmp_path / "figure.png")
 
 
 def test_a_plot_is_written_whole_and_replaces_nothing_unasked(plot, line):
