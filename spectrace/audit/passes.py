@@ -237,4 +237,4 @@ class _Reading:
                 )
             elif answer is not None:
                 self.too_long.append((name, repeat, one.segment))
-            counterfactual = counterfactual or (not one.derived and (verdict is None or differs(one.recorded, verdict)))
+            counterfactual = counterfactual or (not one.derived and (verdict is None or differs(one, verdict)))

@@ -31,6 +31,8 @@ class Review:
     derived: bool
     drafted_seq: int = -1
     """The event that drafted its last step; -1 where a foreign log has none."""
+    corrected: bool = False
+    """Whether its rejection led to a turn of a model: it had no replacement, or one that was refused or not wanted."""
 
     @property
     def key(self) -> int:
@@ -54,6 +56,7 @@ def _recorded(segment: FoldedSegment) -> Review:
         verdict_seq=segment.verdict_seq,
         derived=False,
         drafted_seq=max((folded.seq for folded in segment.judged), default=-1),
+        corrected=segment.repair is not None and segment.repair.kind == "corrective",
     )
 
 
@@ -112,13 +115,15 @@ def agrees(recorded: Verdict | None, new: Verdict) -> bool | None:
     return recorded.accepts_all == new.accepts_all
 
 
-def differs(recorded: Verdict | None, new: Verdict) -> bool:
+def differs(review: Review, new: Verdict) -> bool:
     """Whether the episode would have gone on differently, or nobody knows: what follows is counterfactual."""
+    recorded = review.recorded
     if recorded is None or "unusable" in {recorded.status, new.status}:
         return True
     if recorded.accepted != new.accepted:
         return True
     one, other = recorded.replacement, new.replacement
-    if recorded.accepts_all or one is None or other is None:  # without a replacement a model would be asked for one
+    # Without a replacement that can be used a model is asked for one, and nobody knows what another one would say.
+    if recorded.accepts_all or review.corrected or one is None or other is None:
         return not recorded.accepts_all
     return not same_action(one, other)

@@ -119,7 +119,7 @@ def compare_reviews(  # noqa: PLR0913 - what both sides are
                     repeat=repeat,
                 )
             )
-        turned = new is None or differs(item.recorded, new)
+        turned = new is None or differs(item, new)
         counterfactual = counterfactual or (not item.derived and turned)
     return rechecks
 

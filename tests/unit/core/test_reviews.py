@@ -4,14 +4,20 @@ from dataclasses import replace
 
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.fold import fold
-from spectrace.core.reviews import agrees, differs, reviews_of
-from spectrace.core.types import Call, Verdict
+from spectrace.core.reviews import Review, agrees, differs, reviews_of
+from spectrace.core.types import Call, History, Verdict
 from tests.episodes import CANCEL, DONE, FIND, READ, recorded_events
+from tests.playbook import accept, reject
 
 REJECT = Verdict(2, 1, category="other", reason="no")
 REPAIRED = Verdict(2, 1, category="other", reason="no", replacement=FIND)
 ACCEPT = Verdict(2, 2)
 UNUSABLE = Verdict(2, 0, status="unusable")
+
+
+def judged(verdict: Verdict, *, corrected: bool = False) -> Review:
+    """Return a review with that verdict; `corrected`: its rejection led to a model's turn."""
+    return Review(1, History(()), (), verdict, 9, derived=False, corrected=corrected)
 
 
 def test_recorded_reviews_carry_their_verdicts_and_contexts():
@@ -49,15 +55,26 @@ def test_agreement_is_about_accepting_everything():
 
 
 def test_what_follows_is_counterfactual_where_length_or_action_differ_or_nobody_knows():
-    assert not differs(ACCEPT, Verdict(2, 2))
-    assert differs(REJECT, Verdict(2, 0, category="other", reason="x"))
-    assert differs(REJECT, Verdict(2, 1, category="other", reason="no", replacement=Call("a", "{}")))
-    assert differs(ACCEPT, UNUSABLE)
-    assert differs(REJECT, REJECT), "each would ask its own model what to do instead"
-    assert not differs(REPAIRED, REPAIRED)
+    assert not differs(judged(ACCEPT), Verdict(2, 2))
+    assert differs(judged(REJECT), Verdict(2, 0, category="other", reason="x"))
+    assert differs(judged(REJECT), Verdict(2, 1, category="other", reason="no", replacement=Call("a", "{}")))
+    assert differs(judged(ACCEPT), UNUSABLE)
+    assert differs(judged(REJECT), REJECT), "each would ask its own model what to do instead"
+    assert not differs(judged(REPAIRED), REPAIRED)
+    assert differs(judged(REPAIRED, corrected=True), REPAIRED), "its replacement was refused: a model was asked instead"
+
+
+def test_a_replacement_that_was_refused_is_read_from_the_record():
+    refused = Call("get_order", '{"order_id": "W999"}')
+    events = recorded_events(strong=[reject(1, refused), FIND, accept(), accept()])
+    first, *others = reviews_of(fold(events))
+
+    assert (first.recorded.replacement, first.corrected) == (refused, True)
+    assert not any(one.corrected for one in others)
+    assert not any(one.corrected for one in reviews_of(fold(recorded_events())))
 
 
 def test_the_same_action_written_otherwise_is_no_difference():
     spaced = replace(REPAIRED, replacement=Call(FIND.tool, FIND.arguments.replace(":", " : ")))
 
-    assert not differs(REPAIRED, spaced)
+    assert not differs(judged(REPAIRED), spaced)
