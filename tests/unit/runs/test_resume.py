@@ -260,6 +260,20 @@ def test_a_child_that_was_cut_off_before_it_took_anything_over_begins_nothing_an
         resume(again, bare, open_lasting(file), {})
 
 
+def test_where_a_child_took_nothing_over_its_parent_goes_on(events, file):
+    place = MemoryEventStore()
+    name = cut(place, events, 3)
+    put(file, [])
+    child = resume(place, name, open_lasting(file), answers(events, 3))
+    put(file, [])
+    store = MemoryEventStore()
+    cut(store, events, 3)
+    cut(store, child, 0)
+    went = resume(store, name, open_lasting(file), answers(events, 3))
+
+    assert (went[-1].body.reward, changes(file)) == ("1.0", ["A", "B"])
+
+
 def test_a_state_that_moved_is_refused_naming_both_and_gone_on_with_on_request(events, file, store):
     last = in_mid_write(events) - 1
     name = cut(store, events, last)
