@@ -20,7 +20,7 @@ import time
 import urllib.error
 import urllib.request
 import venv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -106,7 +106,9 @@ def _made(folder: Path, make: Callable[[Path], None]) -> Path:
 
 
 @contextmanager
-def running(port: int | None = None, name: str = NAME, dtype: str = "bfloat16") -> Iterator[str]:
+def running(
+    port: int | None = None, name: str = NAME, dtype: str = "bfloat16", flags: Sequence[str] = ()
+) -> Iterator[str]:
     """Yield the URL of a running server that serves a model by its name; its process group is ended afterwards."""
     python = environment()
     model = weights(python, name)
@@ -115,7 +117,15 @@ def running(port: int | None = None, name: str = NAME, dtype: str = "bfloat16") 
     log = cache_root() / "sglang" / f"server-{port}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*_command(python, model, port), "--served-model-name", name, "--dtype", dtype, *_FLAGS.get(name, ())],
+            [
+                *_command(python, model, port),
+                "--served-model-name",
+                name,
+                "--dtype",
+                dtype,
+                *_FLAGS.get(name, ()),
+                *flags,
+            ],
             env=_environ(),
             stdout=output,
             stderr=output,
