@@ -40,8 +40,8 @@ check: $(VENV)/installed-all ## What CI runs: format, lint, types, layers, then 
 view: $(VENV)/installed-demo ## Open the viewer on spectrace.db (or SPECTRACE_DB) in a browser.
 	$(BIN)/spectrace view
 
-bench: $(VENV)/installed-all ## Measure beside other recorders, in one run: 15 minutes (QUICK=1: 3, without them).
-	$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick)
+bench: $(VENV)/installed-all ## Measure beside other recorders: 15 minutes (QUICK=1: 3, without them; ONLY=replay: one table).
+	$(BIN)/python -m tests.benchmarks $(if $(QUICK),--quick) $(foreach one,$(ONLY),--only $(one)) $(if $(ONLY),--update)
 
 measure: $(VENV)/installed-all ## Measure shared prompts, planted errors and scored verdicts on real models: about an hour.
 	PYTHONPATH=tests $(BIN)/python -m tests.live

@@ -2,9 +2,10 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 
-from spectrace.core.types import Finish, ModelRequest
+from spectrace.core.types import Action, Finish, ModelRequest
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.passes import Rejudging, judge_shard
@@ -56,3 +57,25 @@ def work(store: SqlEventStore, episodes: Sequence[str], plan: Plan, model: objec
 
 def judged(at_work: Rejudging, episodes: Sequence[str], concurrency: int = 1) -> list:
     return asyncio.run(judge_shard(at_work, episodes, concurrency=concurrency))
+
+
+def scores(*log_odds: float) -> str:
+    """Log-probabilities of yes and no, as a scored verdict is answered; a positive difference is above one half."""
+    return json.dumps({"yes": [f"{min(x, 0)}" for x in log_odds], "no": [f"{min(-x, 0)}" for x in log_odds]})
+
+
+def reason(replacement: Action | None = None) -> str:
+    """Return what a scored rejection decodes."""
+    return reject(1, replacement).replace('"verdict": "reject", "first_wrong": 1, ', "")
+
+
+def scoring(log_odds: Callable[[ModelRequest], float], asked: list[ModelRequest] | None = None) -> ScriptedModel:
+    """A verifier that scores every step of a review alike, and explains what it rejects."""
+
+    def answer(request: ModelRequest) -> str:
+        if asked is not None:
+            asked.append(request)
+        assert request.scoring is not None, "it was asked to write its verdict"
+        return scores(*[log_odds(request)] * request.scoring.steps) if request.scoring.rejected is None else reason()
+
+    return ScriptedModel(answer, name="second")

@@ -14,7 +14,7 @@ from spectrace.audit.passes import Pass
 from spectrace.audit.queries import Reader
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.prompts import Prompts
-from spectrace.core.rereviews import REVERIFY
+from spectrace.core.rereviews import REVERIFY, scope_of
 from spectrace.stats.judgements import Review
 from spectrace.stats.noise import Repeated
 
@@ -84,10 +84,10 @@ class _Same:
 
 def same_question(first: EpisodeStarted, again: EpisodeStarted) -> bool:
     """Whether a pass asked the recorded reviewer itself, by its own prompts, for what it had been asked."""
-    options = json.loads(first.options)
-    decoded = (options.get("verdict", "decoded"), options.get("acceptance", "semantic")) == ("decoded", "semantic")
+    semantic = json.loads(first.options).get("acceptance", "semantic") == "semantic"
+    read = scope_of(first).scored_at == scope_of(again).scored_at  # an episode's options have the same names
     prompts = Prompts.from_json(first.prompts).to_json() == Prompts.from_json(again.prompts).to_json()
-    return decoded and prompts and _reviewers(first) == _reviewers(again)
+    return semantic and read and prompts and _reviewers(first) == _reviewers(again)
 
 
 def _reviewers(started: EpisodeStarted) -> list[tuple[str | bool, ...]]:

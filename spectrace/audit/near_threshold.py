@@ -1,14 +1,17 @@
-"""How many scored steps lie so near the threshold that another cache split might have judged them otherwise.
+"""Scored verdicts: what they say of their steps, and how many lie so near the threshold that chance decided.
 
 Answers in bf16 move by up to 0.15 nat with how a prompt is cut between cache and prefill (PROTOCOL section 6), so a
-step whose log-odds are that near the threshold's stands or falls by chance. Pure. `columns` counts, `comparison` tells.
+step whose log-odds are that near the threshold's stands or falls by how the cache was split. Pure. `columns` counts and
+`comparison` tells those of protocols, `agreement_figures` tells those of re-verifications.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, log
 
 from spectrace.core.fold import Episode
+from spectrace.core.types import Verdict
 
 MARGIN = 0.15
 """Nat."""
@@ -25,22 +28,24 @@ class ScoredSteps:
 
 def scored_steps(episode: Episode) -> ScoredSteps:
     """Count an episode's scored steps; probabilities that are none, as a log from elsewhere may have, count nowhere."""
-    threshold = _log_odds(json.loads(episode.started.options).get("threshold"))
-    if threshold is None:
-        return ScoredSteps()
-    near = judged = 0
-    for segment in episode.segments:
-        if segment.verdict is None or segment.verdict.probabilities is None:
-            continue
-        found = [_log_odds(one) for one in _listed(segment.verdict.probabilities)[: segment.verdict.accepted + 1]]
-        judged += sum(one is not None for one in found)
-        near += sum(one is not None and abs(one - threshold) <= MARGIN for one in found)
-    return ScoredSteps(near, judged)
+    verdicts = [one.verdict for one in episode.segments if one.verdict is not None]
+    found = steps_near(verdicts, json.loads(episode.started.options).get("threshold"))
+    return ScoredSteps(sum(found), len(found))
 
 
-def _listed(text: str) -> list[object]:
+def steps_near(verdicts: Iterable[Verdict], threshold: object) -> list[bool]:
+    """Return of each scored step whether it is near the threshold, a decimal text."""
+    level = _log_odds(threshold)
+    if level is None:
+        return []
+    odds = [_log_odds(one) for verdict in verdicts for one in probabilities(verdict)[: verdict.accepted + 1]]
+    return [abs(one - level) <= MARGIN for one in odds if one is not None]
+
+
+def probabilities(verdict: Verdict) -> list[object]:
+    """Return what a scored verdict says of its steps, a decimal text each; a foreign log may hold anything instead."""
     try:
-        found = json.loads(text)
+        found = json.loads(verdict.probabilities or "[]")
     except (ValueError, RecursionError):
         return []
     return found if isinstance(found, list) else []

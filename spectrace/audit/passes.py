@@ -44,6 +44,8 @@ class Answer:
     recorded: Verdict | None = None
     counterfactual: bool = False
     """Whether an earlier review of the episode was decided otherwise in this repeat, or nobody knows."""
+    threshold: str | None = None
+    """What its probabilities were held against; None: it was decoded."""
 
     @property
     def agree(self) -> bool | None:
@@ -57,7 +59,7 @@ class Pass:
 
     run: str
     settings: Mapping[str, object]
-    """verifier, prompts (digest or None), only_rejected, repeat."""
+    """verifier, prompts (digest or None), only_rejected, repeat; of scored verdicts verdict and threshold."""
     selection: tuple[tuple[str, str], ...]
     """(episode, head as hex): the data set."""
     selection_digest: str
@@ -158,9 +160,11 @@ def _work(
     every = [child for repeats in children.values() for those in repeats.values() for child in those]
     heads = {child.line.parent or "": child.line.parent_seq for child in every}
     selection = tuple((parent, _link(reader, parent, seq)) for parent, seq in sorted(heads.items()))
+    scored = next((child.scope for child in every if child.scope.scored_at is not None), None)
     settings = {
         "only_rejected": any(child.scope.only_rejected for child in every),
         "repeat": max(child.scope.repeat for child in every),
+        **({} if scored is None else {"verdict": scored.verdict, "threshold": scored.threshold}),
     }
     return settings, selection, digest_of([list(pair) for pair in selection])
 
@@ -201,37 +205,38 @@ class _Reading:
 
     def _said(
         self, name: str, repeat: int, those: Sequence[Child], reviews_: Sequence[Recorded]
-    ) -> dict[int, tuple[str, Said]]:
+    ) -> dict[int, tuple[Child, Said]]:
         """Return what counts, by segment."""
         keys = {one.segment: one.key for one in reviews_}
-        counted: dict[int, tuple[str, Said]] = {}
+        counted: dict[int, tuple[Child, Said]] = {}
         for child in those:
             if child.verifier is not None:
                 self.verifiers.setdefault(child.verifier)
             for said in answers_of(self.reader.events(child.line.episode, prompts=False)):
                 item = self.items.get((name, keys.get(said.segment, WHOLE), repeat))
                 if said.segment not in counted or (item is not None and item.episode == child.line.episode):
-                    counted[said.segment] = child.line.episode, said
+                    counted[said.segment] = child, said
         return counted
 
     def _compared(
-        self, name: str, repeat: int, reviews_: Sequence[Recorded], said: Mapping[int, tuple[str, Said]]
+        self, name: str, repeat: int, reviews_: Sequence[Recorded], said: Mapping[int, tuple[Child, Said]]
     ) -> Iterator[Answer]:
         counterfactual = False
         for one in reviews_:
-            child, answer = said.get(one.segment, ("", None))
+            child, answer = said.get(one.segment, (None, None))
             verdict = None if answer is None else answer.verdict
-            if answer is not None and verdict is not None:
+            if child is not None and answer is not None and verdict is not None:
                 yield Answer(
                     episode=name,
                     segment=one.segment,
                     verdict_seq=one.verdict_seq,
                     derived=one.derived,
                     repeat=repeat,
-                    child=child,
+                    child=child.line.episode,
                     seq=answer.seq,
                     verdict=verdict,
                     asked=answer.asked,
+                    threshold=child.scope.scored_at,
                     recorded=one.recorded,
                     counterfactual=counterfactual,
                 )

@@ -47,6 +47,7 @@ async def put_into_queue(store: SqlEventStore, plan: Plan, episodes: Sequence[st
 def say_queued(plan: Plan, shards: int, prompts: str, url: str) -> None:
     """Say what was queued, and what works on it."""
     asked = "" if prompts == "recorded" else f" --prompts {prompts}"
+    asked += f" --verdict scored --threshold {plan.threshold}" if plan.verdict == "scored" else ""
     where = f"--run {plan.run} --db {shown(parse_url(url))}"
     console.say(f"{counted(shards, 'shard')} of run {plan.run} put into the queue. What works on them, on any machine:")
     console.say(f"  spectrace worker --verifier {typed(plan.verifier)}{asked} {where}")

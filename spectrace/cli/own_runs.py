@@ -1,7 +1,8 @@
 """The runs that a worker may take shards of, and its verifier at work on them.
 
 Nothing named in the database is run: verifier and prompts are those of the worker's own command line. A run is the
-worker's own if its settings name the same verifier and the same prompts; of the others it says that they are left. Two
+worker's own if its settings name the same verifier, prompts and way to read verdicts; of the others it says that they
+are left. Two
 machines may mean different models by one name: what a run's first verdicts were given by must be what answers here.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from spectrace.audit.lines import counted
 from spectrace.cli.reverify_begin import is_begun_by
 from spectrace.cli.reverify_report import STOPS
+from spectrace.cli.scoring import DECODED
 from spectrace.core.digest import text_digest
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY
@@ -42,6 +44,8 @@ class OwnRuns:
     verifier: str
     """As it was named on the command line, without where it is reached (`config.verifier_name`)."""
     prompts: Prompts | None = None
+    reading: tuple[str, str] = DECODED
+    """How verdicts are read: (verdict, threshold)."""
     only: str | None = None
     """The one run to work on."""
     prices: Prices | None = None
@@ -59,7 +63,7 @@ class OwnRuns:
         return None if self.prompts is None else text_digest(self.prompts.to_json())
 
     def runs(self) -> Collection[str]:
-        """Return the runs that name this verifier and these prompts."""
+        """Return the runs that name this verifier and these prompts, and read verdicts in this way."""
         return [plan.run for plan in self._plans() if self._is_own(plan)]
 
     def selection(self, run: str) -> Collection[str]:
@@ -112,13 +116,17 @@ class OwnRuns:
 
     def _is_own(self, plan: Plan) -> bool:
         named = self.only is None or plan.run == self.only
-        return named and (_name(plan), plan.prompts) == (self.verifier, self.prompts_digest)
+        same = (_name(plan), plan.prompts) == (self.verifier, self.prompts_digest)
+        return named and same and (plan.verdict, plan.threshold) == self.reading
 
     def _why_not(self, plan: Plan) -> str:
         if _name(plan) != self.verifier:
             return f"its verifier is {_name(plan)}"
         if plan.prompts != self.prompts_digest:
             return "it asks with other prompts"
+        if (plan.verdict, plan.threshold) != self.reading:
+            scored = f"scored --threshold {plan.threshold}"
+            return f"it takes {plan.reading}, --verdict {scored if plan.verdict == 'scored' else plan.verdict}"
         return "it is not the run that --run names"
 
     def _rejudging(self, run: str) -> Rejudging:

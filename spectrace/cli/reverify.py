@@ -17,6 +17,7 @@ from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, dollars, filter_options, json_option, whole
 from spectrace.cli.reverify_begin import plan_of
 from spectrace.cli.reverify_pass import Passing
+from spectrace.cli.scoring import threshold_option, verdict_option
 from spectrace.cli.select import chosen, episodes_argument
 from spectrace.cli.watch import weights_progress
 from spectrace.config import database_url, open_prompts, open_verifier, settings_here, verifier_name
@@ -44,6 +45,8 @@ from spectrace.store.sql import SqlEventStore, open_store
     metavar="recorded|current|FILE",
     help="The prompts to ask with.",
 )
+@verdict_option
+@threshold_option
 @click.option("--concurrency", type=whole(1), default=1, show_default=True, help="Episodes judged at once.")
 @click.option(
     "--max-cost-usd",
@@ -70,6 +73,8 @@ def command(
     repeat: int | None,
     only: str | None,
     prompts: str,
+    verdict: str | None,
+    threshold: str | None,
     concurrency: int,
     max_cost_usd: str | None,
     shard: int,
@@ -91,13 +96,24 @@ def command(
         known = runs.find(reading.store, run) if isinstance(reading.store, SqlEventStore) else None
         names = _names(reading, episodes, every, filters, known)
         if template:
+            if verdict == "scored":
+                raise UsageError("--template is for people, who give no probabilities: leave out --verdict scored.")
             _write_template(verifier, selected_requests(reading, names, only_rejected=only is not None))
     if template:
         if as_json:
             document.write("reverify", [])
         return
     called = verifier_name(verifier, settings)
-    plan = plan_of(run, called, asked, only_rejected=only is not None, repeat=repeat, known=known)
+    plan = plan_of(
+        run,
+        called,
+        asked,
+        only_rejected=only is not None,
+        repeat=repeat,
+        known=known,
+        verdict=verdict,
+        threshold=threshold,
+    )
     with console.progress() as progress:
         with document.kept_clean():
             pool = open_verifier(verifier, settings, progress.note, progress=weights_progress(progress))
@@ -164,7 +180,7 @@ def _report(reader: Reader, passing: Passing, *, as_json: bool) -> Pass:
         found = read_pass(reader, run)
         document.write("reverify", reverify_report.items(reader, found))
     else:
-        console.line(("run ", "dim"), (run, "name"), f"  verifier {passing.plan.verifier}")
+        console.line(("run ", "dim"), (run, "name"), f"  verifier {passing.plan.verifier}, {passing.plan.reading}")
         told = read_reverified(reader, [run])
         agreement.show(reader, told)
         found = told.runs[0].found

@@ -11,6 +11,7 @@ from decimal import Decimal
 from spectrace.audit.answers import Filters
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
+from spectrace.cli.scoring import reading_of
 from spectrace.core.digest import text_digest
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.money import spent
@@ -29,13 +30,28 @@ _MICRO = 1_000_000
 
 
 def plan_of(
-    run: str, verifier: str, prompts: Prompts | None, *, only_rejected: bool, repeat: int | None, known: runs.Run | None
+    run: str,
+    verifier: str,
+    prompts: Prompts | None,
+    *,
+    only_rejected: bool,
+    repeat: int | None,
+    known: runs.Run | None,
+    verdict: str | None = None,
+    threshold: str | None = None,
 ) -> Plan:
-    """Return what a run is asked for now; how often, where nobody says, is as it was begun."""
-    if repeat is None:
-        repeat = Plan.from_json(run, known.settings).repeat if known is not None and known.kind == REVERIFY else 1
+    """Return what a run is asked for now; what nobody says is as it was begun."""
+    begun = known is not None and known.kind == REVERIFY
+    before = Plan.from_json(run, known.settings) if known is not None and begun else Plan(run, verifier)
     digest = None if prompts is None else text_digest(prompts.to_json())
-    return Plan(run, verifier, digest, only_rejected, repeat)
+    return Plan(
+        run,
+        verifier,
+        digest,
+        only_rejected or before.only_rejected,
+        repeat or before.repeat,
+        *reading_of(verdict, threshold, (before.verdict, before.threshold)),
+    )
 
 
 def begin(store: SqlEventStore, plan: Plan, names: Sequence[str]) -> RunArbiter:
@@ -48,7 +64,8 @@ def begin(store: SqlEventStore, plan: Plan, names: Sequence[str]) -> RunArbiter:
     if differing:
         raise UsageError(
             f"run {plan.run!r} exists with {' and '.join(differing)}: the same name goes on with the same work "
-            f"(`spectrace reverify --name {plan.run} --verifier MODEL` alone does). Give another --name."
+            f"(`spectrace reverify --name {plan.run} --verifier MODEL` alone does{_but(plan.run, known)}). "
+            "Give another --name."
         )
     if known.cancelled_at is not None:
         raise UsageError(
@@ -131,12 +148,19 @@ def _differing(known: runs.Run, plan: Plan, names: Sequence[str]) -> Iterator[st
         yield f"{_only(before)}, now {_only(plan)}"
     if before.repeat != plan.repeat:
         yield f"--repeat {before.repeat}, now {plan.repeat}"
+    if before.reading != plan.reading:
+        yield f"{before.reading}, now {plan.reading}"
     had, has = {episode for episode, _ in known.selection}, set(names)
     if had != has:
         yield (
             f"another selection of {counted(len(had), 'episode')}: {len(has - had)} of these "
             f"{len(has)} are not in it, and {len(had - has)} of it are not among these"
         )
+
+
+def _but(run: str, known: runs.Run) -> str:
+    other = known.kind == REVERIFY and Plan.from_json(run, known.settings).prompts is not None
+    return ", with its --prompts" if other else ""
 
 
 def _prompts(plan: Plan) -> str:

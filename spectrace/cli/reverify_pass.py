@@ -27,7 +27,7 @@ from spectrace.runs.pass_estimate import Estimate, estimate
 from spectrace.runs.pass_plan import Part, Plan
 from spectrace.runs.passes import Rejudging, judge_shard
 from spectrace.runs.purse import Purse, require_prices
-from spectrace.runs.verifiers import JudgePool, Pool
+from spectrace.runs.verifiers import JudgePool, Pool, require_scoring
 from spectrace.store import runs
 from spectrace.store.arbiter import Arbiter
 from spectrace.store.sql import SqlEventStore
@@ -72,6 +72,7 @@ class Passing:
     async def go(self, concurrency: int, max_cost_usd: str | None) -> None:
         """Ask who the verifier is, begin or go on, say what it will take, and judge what is left."""
         try:
+            self._require_scoring()
             (facts,) = await describe({"strong": self.pool}, None, self.prices)
             require_prices([facts], [Purse(max_cost_usd)])
             work = await self._begun(facts, max_cost_usd)
@@ -86,6 +87,7 @@ class Passing:
     async def queue(self, shard: int) -> None:
         """Begin or go on, say what it will take, and leave the work to workers; they must reach the verifier."""
         try:
+            self._require_scoring()
             try:
                 (facts,) = await describe({"strong": self.pool}, None, self.prices)
             except ModelFailed as error:
@@ -95,6 +97,10 @@ class Passing:
             self.shards = await put_into_queue(self._store(), work.plan, self.names, shard)
         finally:
             await self.pool.close()
+
+    def _require_scoring(self) -> None:
+        if self.plan.verdict == "scored":
+            require_scoring(self.pool, self.plan.verifier)
 
     async def _begun(self, facts: ModelFacts, max_cost_usd: str | None) -> Rejudging:
         """Look and begin in a thread, which a Ctrl-C must not wait for."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from spectrace.audit.derived import anchors
 from spectrace.audit.lines import counted
+from spectrace.audit.near_threshold import probabilities
 from spectrace.audit.passes import Answer, Pass
 from spectrace.audit.queries import Reader
 from spectrace.core.money import dollars
@@ -31,11 +32,19 @@ def before(found: Estimate, plan: Plan, facts: ModelFacts) -> Iterator[str]:
     if len(found.unread) > 3:  # noqa: PLR2004 - enough to look
         yield f"{len(found.unread) - 3} more episodes cannot be judged."
     if found.calls:
-        yield f"It will take {counted(found.calls, 'call')}{_tokens(found)}{_price(found, facts)}."
+        yield f"It will take {counted(found.calls, 'call')}{_reasons(found)}{_tokens(found)}{_price(found, facts)}."
+        if plan.verdict == "scored":
+            yield f"Verdicts are scored at {plan.threshold}: what is accepted decodes nothing."
 
 
 def _reviews(number: int) -> str:
     return f"{counted(number, 'review')} {'was' if number == 1 else 'were'}"
+
+
+def _reasons(found: Estimate) -> str:
+    if not found.reasons:
+        return ""
+    return f" and {found.reasons} more for reasons, if what was rejected is rejected again"
 
 
 def _tokens(found: Estimate) -> str:
@@ -75,7 +84,9 @@ def after(found: Estimate, done: Pass, new: int, stopped: str | None) -> Iterato
 
 
 def _goes_on(done: Pass) -> str:
-    return f" `spectrace reverify --name {done.run} --verifier {typed(str(done.settings.get('verifier')))}` goes on."
+    prompts = " --prompts FILE" if done.settings.get("prompts") is not None else ""
+    verifier = typed(str(done.settings.get("verifier")))
+    return f" `spectrace reverify --name {done.run} --verifier {verifier}{prompts}` goes on."
 
 
 def typed(verifier: str) -> str:
@@ -119,6 +130,7 @@ def item(run: str, one: Answer, held: str | None = None, grade: str | None = Non
         "new": _verdict(one.verdict),
         "agree": one.agree,
         "counterfactual": one.counterfactual,
+        "threshold": one.threshold,
         "held": held,
         "grade": grade,
     }
@@ -133,4 +145,5 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "category": verdict.category,
         "reason": verdict.reason,
         "cause": verdict.cause,
+        "probabilities": probabilities(verdict),
     }

@@ -13,11 +13,13 @@ from spectrace.cli.console import Column, Progress
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import Seconds, db_option, dollars, json_option, whole
 from spectrace.cli.own_runs import OwnRuns
+from spectrace.cli.scoring import reading_of, threshold_option, verdict_option
 from spectrace.cli.watch import weights_progress
 from spectrace.config import database_url, open_prompts, open_verifier, settings_here, verifier_name
 from spectrace.runs.live import describe
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.queue import Shard, Worker
+from spectrace.runs.verifiers import require_scoring
 from spectrace.store import queue_schema, runs
 from spectrace.store.address import parse_url
 from spectrace.store.queue import open_queue
@@ -46,6 +48,8 @@ _STYLES = {"done": "good", "failed": "bad"}
     metavar="recorded|current|FILE",
     help="The prompts to ask with, as in `reverify`.",
 )
+@verdict_option
+@threshold_option
 @click.option("--run", metavar="NAME", help="Work on this run alone. [default: on all that name this verifier]")
 @click.option("--concurrency", type=whole(1), default=1, show_default=True, help="Episodes at once.")
 @click.option(
@@ -74,6 +78,8 @@ def command(
     ctx: click.Context,
     verifier: str,
     prompts: str,
+    verdict: str | None,
+    threshold: str | None,
     run: str | None,
     concurrency: int,
     max_cost_usd: str | None,
@@ -84,7 +90,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Work on shards of re-verifications that are queued in a Postgres log, beside other machines."""
-    settings, asked = settings_here(), open_prompts(prompts)
+    settings, asked, reading = settings_here(), open_prompts(prompts), reading_of(verdict, threshold)
     url = database_url(db, settings)
     queue_schema.require(parse_url(url))
     open_store(url, read_only=True).close()  # refuses what is missing, where opening to write would make it
@@ -100,6 +106,7 @@ def command(
                 pool=pool,
                 verifier=verifier_name(verifier, settings),
                 prompts=asked,
+                reading=reading,
                 only=run,
                 prices=settings.prices,
                 purse=Purse(max_cost_usd, of_run=True),
@@ -133,6 +140,8 @@ class _Shift:
     async def work(self, url: str, *, concurrency: int, wait: bool, silent_s: float) -> None:
         """Work until it is stopped or nothing is left; close the verifier whatever happens."""
         try:
+            if self._own.reading[0] == "scored":
+                require_scoring(self._own.pool, self._own.verifier)
             require_prices(await describe({"strong": self._own.pool}, None, self._own.prices), [self._own.purse])
             async with open_queue(url) as jobs:
                 worker = Worker(jobs, self._own, concurrency=concurrency, wait=wait, silent_s=silent_s, told=self._told)

@@ -158,7 +158,7 @@ def check(protocol: object) -> None:
         if option.least is not None and (type(value) is not int or not option.least <= value <= MOST):
             allowed = f"a whole number of at least {option.least} and at most {MOST}"
             raise UsageError(f"option {item.name} must be {allowed}, found {_cut(value)}.")
-        if option.high is not None and not _is_decimal(value, option.high):
+        if option.high is not None and not is_decimal(value, option.high):
             allowed = f"a number of at least 0 and at most {option.high}"
             raise UsageError(f"option {item.name} must be {allowed}, found {_cut(value)}.")
 
@@ -177,7 +177,8 @@ def _cut(value: object) -> str:
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
 
-def _is_decimal(value: object, high: Decimal) -> bool:
+def is_decimal(value: object, high: Decimal) -> bool:
+    """Whether a value is the text of a decimal number from 0 to `high`."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from spectrace.core.events import (
     Body,
@@ -19,35 +20,48 @@ from spectrace.core.events import (
     VerdictGiven,
 )
 from spectrace.core.fold import Episode, verdict_of
+from spectrace.core.options import is_decimal
 from spectrace.core.reviews import Review, reviews_of
 from spectrace.core.types import Verdict
 
 REVERIFY = "reverify"
 """The protocol name of a re-verification's child episode."""
 
-_POSITION = re.compile(r"s([0-9]{1,9})", re.ASCII)
+_POSITION = re.compile(r"s([0-9]{1,9})(?:\.x)?", re.ASCII)
+"""Of a review, or of the reason of a scored rejection: whose prompt does not fit has no whole verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a child was to judge."""
+    """What a child was to judge, and how its verdicts are read."""
 
     only_rejected: bool = False
     repeat: int = 1
     """Which of the times that everything is judged, from 1."""
     segments: tuple[int, ...] | None = None
     """In the order asked; None where it was every selected review, and the pass ended with a prompt too long."""
+    verdict: str = "decoded"
+    """decoded: written by the verifier; scored: read from its probabilities (PROTOCOL section 6)."""
+    threshold: str = "0.5"
+    """Of a scored verdict: a step stands from this probability of *yes* on."""
+
+    @property
+    def scored_at(self) -> str | None:
+        """The threshold that verdicts are read at; None where they are decoded."""
+        return self.threshold if self.verdict == "scored" else None
 
 
 def scope_of(started: EpisodeStarted) -> Scope:
     """Return what a child was to judge, from its options; what they do not say is as it was before they said it."""
     options = json.loads(started.options)
     found = options if isinstance(options, dict) else {}
-    repeat, segments = found.get("repeat"), found.get("segments")
+    repeat, segments, threshold = found.get("repeat"), found.get("segments"), found.get("threshold")
     return Scope(
         only_rejected=found.get("only_rejected") is True,
         repeat=repeat if type(repeat) is int and repeat > 0 else 1,
         segments=tuple(one for one in segments if type(one) is int) if isinstance(segments, list) else None,
+        verdict="scored" if found.get("verdict") == "scored" else "decoded",
+        threshold=threshold if isinstance(threshold, str) and is_decimal(threshold, Decimal(1)) else "0.5",
     )
 
 

@@ -33,7 +33,7 @@ class Tokenizing(Protocol):
         ...
 
 
-def can_score(client: ModelClient) -> bool:
+def can_score(client: object) -> bool:
     """Whether a client answers a request that has `scoring`: those that do say so in an attribute `can_score`."""
     return bool(getattr(client, "can_score", False))
 

@@ -2,7 +2,8 @@
 
 A recorded review that is asked again in its own prompts has as many tokens as its reviewer's server counted; for every
 other one the prompt is rendered and a token is taken for four characters. An answer that cannot be read costs a call
-more. Episodes are read one after the other and not kept.
+more. A scored verdict decodes nothing where all is accepted, and a rejection asks a second time, for its reason: how
+many are rejected is taken from the record. Episodes are read one after the other and not kept.
 """
 
 import json
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from spectrace.core.events import Event, GenerateCompleted, VerdictGiven
 from spectrace.core.fold import Episode, fold
 from spectrace.core.money import rates_of
-from spectrace.core.rereviews import Scope, selected
+from spectrace.core.rereviews import is_rejected, selected
 from spectrace.core.review_request import review_requests
 from spectrace.core.reviewing import review_messages
 from spectrace.core.reviews import Review
@@ -47,7 +48,9 @@ class Estimate:
     """Calls whose prompt was counted by a server when it was recorded; of the others characters were."""
     output_tokens: int = 0
     written: int = 0
-    """Calls of which it is recorded how much the first reviewer wrote."""
+    """Calls of which it is recorded how much the first reviewer wrote, or known that nothing is."""
+    reasons: int = 0
+    """Second calls: the reasons of scored rejections, if those are rejected that were when they were recorded."""
     unread: dict[str, str] = field(default_factory=dict)
     """Episode -> why it cannot be read."""
 
@@ -110,19 +113,24 @@ def _look(found: Estimate, work: Rejudging, facts: ModelFacts, episode: str, cou
 
 
 def _count(found: Estimate, desk: Desk, one: Review, usage: Usage, times: int) -> None:
+    scored, asked = desk.manner.verdict == "scored", times
+    if scored and is_rejected(one):
+        found.reasons += times
+        asked = 2 * times
     if usage.input is None:
-        found.prompt_tokens += times * _tokens(review_messages(desk, one.history, one.steps))
+        found.prompt_tokens += asked * _tokens(review_messages(desk, one.history, one.steps))
     else:
-        found.prompt_tokens += times * usage.input
+        found.prompt_tokens += asked * usage.input
         found.counted += times
-    if usage.output is not None:
+    if scored and one.recorded is not None and one.recorded.accepts_all:
+        found.written += times
+    elif usage.output is not None:
         found.output_tokens += times * usage.output
         found.written += times
 
 
 def _desk(work: Rejudging, facts: ModelFacts, parent: Episode) -> Desk:
-    plan = work.plan
-    return desk_of(child_started(parent, facts, plan.run, Scope(plan.only_rejected, segments=()), work.prompts))
+    return desk_of(child_started(parent, facts, work.plan.run, work.plan.scope(), work.prompts))
 
 
 def _recorded(events: Iterable[Event]) -> Mapping[int, Usage]:

@@ -19,7 +19,7 @@ from spectrace.core.endings import cut_by_run
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.fold import Episode, fold
 from spectrace.core.prompts import Prompts
-from spectrace.core.rereviews import Said, Scope, answers_of, scope_of, selected
+from spectrace.core.rereviews import Said, answers_of, scope_of, selected
 from spectrace.core.review_request import review_requests
 from spectrace.core.reviews import Review
 from spectrace.core.setup import setup_of
@@ -126,7 +126,7 @@ class Rejudging:
         part, loop = found.part, asyncio.get_running_loop()
         client = self.pool.client(part.episode)
         (facts,) = await describe({"strong": client}, None, self.prices)
-        scope = Scope(self.plan.only_rejected, part.repeat, tuple(one.segment for one in found.reviews))
+        scope = self.plan.scope(part.repeat, tuple(one.segment for one in found.reviews))
         first = child_started(found.parent, facts, self.plan.run, scope, self.prompts)
         first = replace(first, concurrency=self.concurrency)
         keys = {one.segment: one.key for one in found.reviews}

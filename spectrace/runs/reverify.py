@@ -137,10 +137,12 @@ def desk_of(started: EpisodeStarted) -> Desk:
     """Return the reviewer's desk of a re-verification: no budget, its verifier as the strong model.
 
     The layout of the prompts is the parent's, so that the verifier reads what the first reviewer read. Its verdict is
-    semantic and decoded, however the first one was found: that is the question which can be put to any model.
+    semantic, however the first one was found, and decoded, which is the question that can be put to any model, or
+    where the child says so scored.
     """
-    layout = str(json.loads(started.options).get("prompts", "shared"))
-    return Desk(setup_of(started), Budget(max_steps=2**31), manner=Manner(prompts=layout))
+    layout, scope = str(json.loads(started.options).get("prompts", "shared")), scope_of(started)
+    manner = Manner(prompts=layout, verdict=scope.verdict, threshold=scope.threshold)
+    return Desk(setup_of(started), Budget(max_steps=2**31), manner=manner)
 
 
 def child_reviews(child: EpisodeStarted, parent: Sequence[Event]) -> list[Review]:
@@ -162,7 +164,8 @@ def child_started(
     if not run:
         raise UsageError("a re-verification needs a name: --name N.")
     segments = {} if scope.segments is None else {"segments": list(scope.segments)}
-    options = {"only_rejected": scope.only_rejected, "repeat": scope.repeat} | segments | _layout(parent)
+    scored = {} if scope.scored_at is None else {"verdict": scope.verdict, "threshold": scope.threshold}
+    options = {"only_rejected": scope.only_rejected, "repeat": scope.repeat} | segments | scored | _layout(parent)
     return replace(
         parent,
         started_by=operator(),

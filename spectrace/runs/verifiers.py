@@ -13,7 +13,7 @@ from spectrace.core.commands import Generate
 from spectrace.core.review_request import ReviewRequest
 from spectrace.core.types import Completion, ModelFacts, ModelRequest
 from spectrace.errors import UsageError
-from spectrace.models.client import ModelClient
+from spectrace.models.client import ModelClient, can_score
 from spectrace.models.judge import Judge
 from spectrace.runs.sources import Generated, ModelSource
 
@@ -41,6 +41,11 @@ class Single:
     def __init__(self, model: ModelClient) -> None:
         """Ask this one; closing the pool closes it."""
         self._model = model
+
+    @property
+    def can_score(self) -> bool:
+        """Whether the model answers a request that has `scoring`."""
+        return can_score(self._model)
 
     async def facts(self) -> ModelFacts:
         """Contact the model."""
@@ -137,3 +142,14 @@ def verifier_source(
 def covers(pool: Pool, request: ReviewRequest) -> bool:
     """Whether the verifier has an answer to a review: a model always may, labels only where somebody gave one."""
     return not isinstance(pool, JudgePool) or pool.judge.covers(request)
+
+
+def require_scoring(pool: Pool, verifier: str) -> None:
+    """Raise UsageError for a verifier that gives no probabilities: before anything is asked of it, or recorded."""
+    if can_score(pool):
+        return
+    what = "decides by itself" if isinstance(pool, JudgePool) else "only writes"
+    raise UsageError(
+        f"a scored verdict is read from probabilities, and the verifier {verifier} gives none: it {what}. "
+        "Name a model behind SGLang, sglang:NAME@URL, or leave it at decoded verdicts, which every verifier can give."
+    )

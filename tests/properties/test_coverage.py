@@ -164,14 +164,14 @@ def test_differences_ratios_and_gaps_of_protocols_are_covered(seed):
 
 def test_clustered_by_episode_the_intervals_cover_far_less_than_they_claim():
     """But for `same_step`: of rejections by both there are few in a task."""
-    shares = covered(reverified(1, 150, by_episode=True)) | covered(asked_again(1, 200, equal=False, by_episode=True))
+    shares = covered(reverified(1, 100, by_episode=True)) | covered(asked_again(1, 200, equal=False, by_episode=True))
 
     assert {name for name, share in shares.items() if share >= 0.9} == {"same_step"}
 
 
 @pytest.mark.parametrize(
     ("tasks", "repeats", "names"),
-    [(12, 1, ("kappa", "ac1", "signed_difference")), (60, 3, ("agreement", "kappa", "per_step"))],
+    [(12, 1, ("kappa", "ac1", "signed_difference")), (40, 3, ("agreement", "kappa", "per_step"))],
 )
 def test_few_tasks_and_uneven_repeats_are_covered(tasks, repeats, names):
     truth = simulated.truth()
@@ -184,8 +184,8 @@ def test_few_tasks_and_uneven_repeats_are_covered(tasks, repeats, names):
     assert outside(covered(draws())) == {}
 
 
-def test_a_test_of_no_difference_finds_one_in_a_twentieth_of_the_draws_where_there_is_none():
-    """Which verdict was the recorded one is a coin's matter: neither verifier accepts more."""
+def test_a_difference_that_is_none_is_found_in_a_twentieth_of_the_draws_at_most():
+    """Which verdict was the recorded one is a coin's matter: neither accepts more. Exact tests go in steps: less."""
     small, sims = 0, 500
     for number in range(sims):
         rng = np.random.default_rng([1, number])
@@ -195,7 +195,7 @@ def test_a_test_of_no_difference_finds_one_in_a_twentieth_of_the_draws_where_the
         found = asymmetry(replace(drawn, recorded=recorded, new=new).reviews())
         small += found.flips.p <= 0.05
 
-    assert 0.03 <= small / sims <= 0.07
+    assert 0 < small / sims <= 0.05
 
 
 def test_the_fast_bootstrap_of_these_tests_gives_the_same_digits():

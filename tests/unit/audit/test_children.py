@@ -16,11 +16,21 @@ ASKED = 30
 """The accepted write of `tests.episodes` is asked in this event."""
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request, tmp_path):
-    opened = MemoryEventStore() if request.param == "memory" else open_store(str(tmp_path / "log.db"))
+@pytest.fixture
+def store(database_url):
+    opened = open_store(database_url)
     yield opened
     opened.close()
+
+
+def test_a_log_in_memory_is_asked_the_same_question():
+    store = MemoryEventStore()
+    put(store, "first", ASKED)
+    put(store, "child", ASKED, "first")
+
+    assert resumed_in(store, "first") == ["child"]
+    with pytest.raises(UsageError, match="which has acted since"):
+        require_untouched(store, "first")
 
 
 def put(store, name, last, parent=None, kind="resume"):
