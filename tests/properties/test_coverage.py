@@ -171,7 +171,7 @@ def test_clustered_by_episode_the_intervals_cover_far_less_than_they_claim():
 
 @pytest.mark.parametrize(
     ("tasks", "repeats", "names"),
-    [(12, 1, ("kappa", "ac1", "signed_difference")), (40, 3, ("agreement", "kappa", "per_step"))],
+    [(12, 1, ("kappa", "ac1", "signed_difference")), (60, 3, ("agreement", "kappa", "per_step"))],
 )
 def test_few_tasks_and_uneven_repeats_are_covered(tasks, repeats, names):
     truth = simulated.truth()
