@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import machine, read_tables, replay_tables, report, sources, write_tables
+from tests.benchmarks import machine, queueing, read_tables, replay_tables, report, sources, write_tables
 from tests.benchmarks.report import Section
 from tests.benchmarks.rounds import progress
 
@@ -90,6 +90,7 @@ def _sections(options: argparse.Namespace, missing: dict[str, str]) -> list[tupl
             "replay-command",
             lambda: replay_tables.by_command(QUICK_SHOP if quick else SHOP, min(rounds, 1 if quick else 3)),
         ),
+        ("queue", queueing.section),
         ("long", lambda: read_tables.long_episode(QUICK_LONG if quick else LONG)),
     ]
     return every if quick else [*every, ("peers", lambda: write_tables.against_peers(rounds, missing))]
