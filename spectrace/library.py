@@ -4,7 +4,7 @@ All are coroutines: `asyncio.run(spectrace.run(...))`. Models and environments a
 Environment.from_functions) or the texts that the command line takes (`sglang:NAME@URL`, `shop`).
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from spectrace import config
@@ -22,12 +22,15 @@ from spectrace.models.functions import Judging
 from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.interrupted import left_by
 from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
+from spectrace.runs.pass_plan import Plan
 from spectrace.runs.preflight import readable
 from spectrace.runs.protocols import recorded_protocol
+from spectrace.runs.purse import Purse
 from spectrace.runs.reexecution import passing_of
 from spectrace.runs.replay import ReplayResult, replay_episode
 from spectrace.runs.resume import resume_episode
-from spectrace.runs.reverify import Recheck, reverify_episode
+from spectrace.runs.reverify import Recheck
+from spectrace.runs.reverify_all import reverify_all
 from spectrace.runs.sources import Limits
 from spectrace.runs.verifiers import pool_of
 from spectrace.store.event_store import EventStore
@@ -225,27 +228,54 @@ async def _opened(
                 await client.close()
 
 
-async def reverify(
-    episode: str,
+async def reverify(  # noqa: PLR0913 - what the command line takes, by name
+    episode: str | Sequence[str],
     verifier: ModelClient | str | Judging,
     store: EventStore,
     *,
     name: str = "reverify",
     prompts: Prompts | None = None,
+    repeat: int = 1,
+    concurrency: int = 1,
+    max_cost_usd: str | None = None,
+    verdict: str = "decoded",
+    threshold: str = "0.5",
+    prices: Prices | None = None,
 ) -> list[Recheck]:
-    """Put an episode's reviews to another verifier; its verdicts are recorded as a child episode of the run `name`.
+    """Put the reviews of one or several episodes to another verifier; its verdicts are recorded under the run `name`.
 
     The verifier is a model, a text that `--verifier` takes (`sglang:NAME@URL`, `labels:FILE`, `module:attribute`), or a
     function of a ReviewRequest, plain or async, that returns a Verdict (what else it may return: `models.functions`).
+
+    Each review is judged `repeat` times; every time, each episode has a child of its own, and `concurrency` of them are
+    at work at once. `max_cost_usd`, a decimal text, needs a price (`prices`, else those of spectrace.toml): once this
+    call has spent so much, nothing more is asked, and what was not judged is not in the list. With verdict="scored" a
+    verdict is read from probabilities, with nothing decoded where all is accepted: a step stands from the probability
+    `threshold` on. Raises UsageError for a verifier that gives none. The command line, unlike this, goes on with a run
+    by its name; this judges everything anew.
     """
+    episodes = [store.resolve(one) for one in ([episode] if isinstance(episode, str) else episode)]
+    called = verifier if isinstance(verifier, str) else type(verifier).__name__
+    for what, number in (("repeat", repeat), ("concurrency", concurrency)):
+        if type(number) is not int or number < 1:
+            raise UsageError(f"{what} must be a whole number of at least 1, found {number!r}.")
+    SpecAgent(verdict=verdict, threshold=threshold, max_cost_usd=max_cost_usd)  # the same names have the same ranges
+    plan = Plan(name, called, repeat=repeat, verdict=verdict, threshold=threshold)
     if isinstance(verifier, str):
         pool = config.open_verifier(verifier)
     else:
         pool = config.function_verifier(verifier) if callable(verifier) else pool_of(verifier)
     try:
-        events = list(store.read(store.resolve(episode)))
-        rechecks, _ = await reverify_episode(events, pool, store, name, prompts=prompts)
+        return await reverify_all(
+            store,
+            episodes,
+            pool,
+            plan,
+            prompts=prompts,
+            prices=config.settings_here().prices if prices is None else prices,
+            purse=Purse(max_cost_usd, of_run=True),
+            concurrency=concurrency,
+        )
     finally:
         if isinstance(verifier, str):
             await pool.close()
-    return rechecks

@@ -21,7 +21,8 @@ from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import StoreError, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import Driver
-from spectrace.runs.live import begin, describe, new_episode_id, run_recorded, versions
+from spectrace.runs.live import Prices, begin, describe, new_episode_id, run_recorded, versions
+from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
 from spectrace.runs.verifiers import Pool, covers, pool_of, verifier_source
 from spectrace.store.event_store import EventStore
@@ -65,27 +66,33 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     run: str,
     *,
     prompts: Prompts | None = None,
-    only_rejected: bool = False,
+    scope: Scope | None = None,
+    prices: Prices | None = None,
+    purse: Purse | None = None,
+    concurrency: int | None = None,
     watch: Watcher | None = None,
 ) -> tuple[list[Recheck], Outcome]:
     """Judge an episode's reviews again and record them as a child episode of `run`.
 
-    `prompts` replaces the recorded ones. An episode without anything to review gives an empty list and no child; what
-    the verifier, people's labels, says nothing of is left out.
+    `prompts` replaces the recorded ones. `scope` says which reviews, which time, and how verdicts are read; its
+    segments are found here. What a `purse` does not pay is refused, and ends the child. An episode without anything to
+    review gives an empty list and no child; what the verifier, people's labels, says nothing of is left out.
     """
-    episode, pool = fold(events), pool_of(verifier)
-    every = selected(episode, only_rejected=only_rejected)
+    episode, pool, scope = fold(events), pool_of(verifier), scope or Scope()
+    every = selected(episode, only_rejected=scope.only_rejected)
     requests = review_requests(episode.id, setup_of(episode.started), every)
     reviews = [one for one, request in zip(every, requests, strict=True) if covers(pool, request)]
     if not reviews:
         return [], Outcome("completed", "nothing_to_review")
     client = pool.client(episode.id)
-    (facts,) = await describe({"strong": client}, None)
-    scope = Scope(only_rejected, segments=tuple(one.segment for one in reviews))
-    first = child_started(episode, facts, run, scope, prompts)
+    (facts,) = await describe({"strong": client}, None, prices)
+    purse = purse or Purse()
+    require_prices([facts], [purse])
+    scope = replace(scope, segments=tuple(one.segment for one in reviews))
+    first = replace(child_started(episode, facts, run, scope, prompts), concurrency=concurrency)
     recorder, writer = await begin(store, new_episode_id(), first, watch)
-    source = verifier_source(pool, episode.id, review_requests(episode.id, setup_of(first), reviews), client)
-    driver = Driver(source, recorder, "live")
+    asked = review_requests(episode.id, setup_of(first), reviews)
+    driver = Driver(verifier_source(pool, episode.id, asked, client, [facts], [purse]), recorder, "live")
     outcome = await run_recorded(driver, asks_again(first, reviews), recorder, writer)
     return rechecks_of(run, list(store.read(recorder.episode, prompts=False)), events), outcome
 

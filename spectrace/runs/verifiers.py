@@ -15,6 +15,7 @@ from spectrace.core.types import Completion, ModelFacts, ModelRequest
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient, can_score
 from spectrace.models.judge import Judge
+from spectrace.runs.purse import Purse
 from spectrace.runs.sources import Generated, ModelSource
 
 
@@ -126,17 +127,22 @@ def pool_of(verifier: ModelClient | Pool) -> Pool:
     return verifier if isinstance(verifier, Pool) else Single(verifier)
 
 
-def verifier_source(
-    pool: Pool, episode: str, requests: Sequence[ReviewRequest], client: ModelClient | None = None
+def verifier_source(  # noqa: PLR0913 - who answers, and what pays
+    pool: Pool,
+    episode: str,
+    requests: Sequence[ReviewRequest],
+    client: ModelClient | None = None,
+    models: Sequence[ModelFacts] = (),
+    purses: Sequence[Purse] = (),
 ) -> ModelSource:
-    """Return who answers a pass over one episode.
+    """Return who answers a pass over one episode; its calls are paid from the `purses`, by the prices of `models`.
 
     `client` is the one that the pass was described by: asked again, the pool might give another, because a replica went
     down in between.
     """
     if isinstance(pool, JudgePool):
         return VerifierSource(pool.judge, requests)
-    return ModelSource({"strong": client or pool.client(episode)})
+    return ModelSource({"strong": client or pool.client(episode)}, models, purses)
 
 
 def covers(pool: Pool, request: ReviewRequest) -> bool:

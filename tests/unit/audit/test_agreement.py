@@ -5,6 +5,7 @@ import pytest
 from spectrace.audit.agreement import episode_reviews
 from spectrace.audit.passes import read_pass, reviews
 from spectrace.core.baselines import WeakOnly
+from spectrace.core.rereviews import Scope
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call
 from spectrace.errors import ModelFailed
@@ -24,7 +25,7 @@ def again(store, reader):
         episode = recorded(store, **of_record)
         events = list(store.read(episode))
         verifier = ScriptedModel(replies, name="second")
-        asyncio.run(reverify_episode(events, verifier, store, "again", only_rejected=only_rejected))
+        asyncio.run(reverify_episode(events, verifier, store, "again", scope=Scope(only_rejected)))
         return reviews(reader, read_pass(reader, "again"))
 
     return judged

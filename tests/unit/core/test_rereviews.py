@@ -24,6 +24,9 @@ def options(text):
         ('{"only_rejected": 1, "repeat": true, "segments": [1, "2", null]}', Scope(segments=(1,))),
         ('{"repeat": 0, "segments": "12"}', Scope()),
         ("[]", Scope()),
+        ('{"verdict": "scored", "threshold": "0.7"}', Scope(verdict="scored", threshold="0.7")),
+        ('{"verdict": ["scored"], "threshold": 0.7}', Scope()),
+        ('{"verdict": "scored", "threshold": "nan"}', Scope(verdict="scored")),
     ],
 )
 def test_a_scope_is_what_the_options_say_and_what_held_before_they_said_it(text, scope):
@@ -88,6 +91,16 @@ def test_verdicts_and_prompts_that_do_not_fit_are_answers_and_other_failures_are
     child += [failed(6, 5, "server"), given(7, 1, 0), asked(8, "odd"), failed(9, 8, "context")]
 
     assert list(answers_of(child)) == [Said(1, 2, Verdict(2, 2), 1), Said(2, 4, None, 3)]
+
+
+def test_the_reason_of_a_scored_rejection_that_does_not_fit_is_a_prompt_too_long():
+    child = [asked(1, "s1"), asked(2, "s1.x"), failed(3, 2, "context")]
+
+    assert list(answers_of(child)) == [Said(1, 3, None, 2)]
+
+
+def test_the_threshold_is_of_scored_verdicts_alone():
+    assert [Scope(verdict=one, threshold="0.7").scored_at for one in ("decoded", "scored")] == [None, "0.7"]
 
 
 def test_options_that_are_no_json_are_no_episode_of_ours():

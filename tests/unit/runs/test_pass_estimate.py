@@ -105,3 +105,20 @@ def test_what_nobody_labelled_is_left_out_and_labels_read_no_prompt(store):
     assert (found.reviews, found.left_out, found.calls, found.prompt_tokens) == (12, 8, 4, 0)
     assert [(one.new, one.left_out) for one in judge] == [(1, 2)] * 4
     assert (again.before, again.left_out, again.calls) == (4, 8, 0)
+
+
+def test_scored_verdicts_decode_nothing_but_the_reasons_of_what_is_rejected(store):
+    strong = [Completion(Message("assistant", reply), usage=Usage(1000, 0, 50)) for reply in STRONG]
+    episode = asyncio.run(record_shop(store, strong=strong)).episode
+    plan = replace(PLAN, verdict="scored")
+    found = estimate(work(store, [episode], plan), FACTS, [episode])
+
+    assert (found.calls, found.reasons, found.counted, found.written) == (6, 2, 6, 6)
+    assert (found.prompt_tokens, found.output_tokens) == (2 * (2000 + 1000 + 1000), 2 * 50)
+
+
+def test_what_a_scored_rejection_will_write_is_unknown_where_nobody_counted(store):
+    (episode,) = shop_episodes(store, 1)
+    found = estimate(work(store, [episode], replace(PLAN, verdict="scored")), FACTS, [episode])
+
+    assert (found.calls, found.reasons, found.written, found.output_tokens) == (6, 2, 4, 0)

@@ -1,9 +1,12 @@
 """Another verifier judges the recorded reviews in their own contexts; nothing recorded is edited."""
 
 import asyncio
+import json
+from dataclasses import replace
 
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.events import EpisodeStarted, GenerateRequested
+from spectrace.core.rereviews import Scope
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import ModelFailed
 from spectrace.models.scripted import ScriptedModel
@@ -12,6 +15,9 @@ from spectrace.runs.reverify import rechecks_of, reverify_episode
 from spectrace.store.memory import MemoryEventStore
 from tests.episodes import CANCEL, DONE, FIND, READ, record_shop
 from tests.playbook import accept, reject
+from tests.verifying import scoring
+
+SCORED = Scope(verdict="scored", threshold="0.7")
 
 
 def reverify(replies, *, only_rejected=False, **of_record):
@@ -20,7 +26,7 @@ def reverify(replies, *, only_rejected=False, **of_record):
         recorded = await record_shop(store, **of_record)
         events = list(store.read(recorded.episode))
         rows, outcome = await reverify_episode(
-            events, ScriptedModel(replies, name="other"), store, "again", only_rejected=only_rejected
+            events, ScriptedModel(replies, name="other"), store, "again", scope=Scope(only_rejected)
         )
         child = list(store.read(rows[0].child)) if rows else []
         return events, rows, outcome, child, store
@@ -113,3 +119,31 @@ def test_an_unusable_verdict_is_neither_agreement_nor_disagreement():
     _, rows, _, _, _ = reverify(["?", "?", accept(), accept()])
 
     assert (rows[0].new.decision, rows[0].agree) == ("unusable", None)
+
+
+def test_a_child_says_how_its_verdicts_were_read_and_replays_so():
+    asked = []
+
+    async def play():
+        store = MemoryEventStore()
+        recorded = await record_shop(store)
+        events = list(store.read(recorded.episode))
+        verifier = scoring(lambda _: 0.5 if len(asked) == 1 else 1.5, asked)
+        rows, outcome = await reverify_episode(events, verifier, store, "again", scope=SCORED)
+        child = list(store.read(rows[0].child))
+        changed = replace(child[0].body, options=child[0].body.options.replace("0.7", "0.5"))
+        other = [replace(child[0], body=changed), *child[1:]]
+        replays = [await replay_episode(one, parent=events) for one in (child, other)]
+        return rows, outcome, child, replays
+
+    rows, outcome, child, (same, other) = asyncio.run(play())
+    options = json.loads(child[0].body.options)
+
+    assert (options["verdict"], options["threshold"], outcome.reason) == ("scored", "0.7", "reviewed")
+    assert [(one.scoring.steps, one.scoring.rejected) for one in asked] == [(1, None), (1, 1), (2, None), (1, None)]
+    assert [(row.new.decision, row.new.probabilities) for row in rows] == [
+        ("reject", '["0.622459"]'),
+        ("accept", '["0.817574", "0.817574"]'),
+        ("accept", '["0.817574"]'),
+    ]
+    assert (same.result, other.result) == ("same", "diverged")

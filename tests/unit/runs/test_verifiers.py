@@ -23,6 +23,7 @@ from spectrace.runs.verifiers import (
     VerifierSource,
     covers,
     pool_of,
+    require_scoring,
     verifier_source,
 )
 from spectrace.store.memory import MemoryEventStore
@@ -146,3 +147,11 @@ def test_requests_stand_at_the_positions_that_a_re_verification_asks(requests):
     first = next(rereview(Desk(setup_of(episode.started), Budget()), reviews_of(episode)))
 
     assert first.position == requests[0].position
+
+
+def test_a_verifier_that_gives_no_probabilities_is_refused_where_a_verdict_is_to_be_scored():
+    require_scoring(Single(ScriptedModel(lambda _: "")), "m")
+    with pytest.raises(UsageError, match=r"the verifier m:f gives none: it decides by itself.*sglang:NAME@URL"):
+        require_scoring(JudgePool(Cautious()), "m:f")
+    with pytest.raises(UsageError, match="the verifier m gives none: it only writes"):
+        require_scoring(Single(ScriptedModel(ACCEPT)), "m")
