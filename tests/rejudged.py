@@ -17,6 +17,7 @@ from spectrace.runs.live import Labels, begin, describe, new_episode_id, record,
 from spectrace.runs.reverify import asks_again, child_started
 from spectrace.runs.sources import ModelSource
 from tests.playbook import accept, reject
+from tests.verifying import reason, scores
 
 CATEGORIES = ("premature", "wrong_arguments", "policy_violation")
 OTHER = Call("change", json.dumps({"what": "another"}))
@@ -71,20 +72,34 @@ def record_alone(store, tasks=20, run="alone"):
 def judge_again(store, episodes, run, accepting=0.6, seed=2, *, name="second", unusable=(), **of_pass):  # noqa: PLR0913
     """Judge episodes again with drawn verdicts; those numbered in `unusable` get an answer that is none, twice.
 
-    `of_pass`: repeats, only_rejected, prompts.
+    `of_pass`: repeats, only_rejected, prompts, scored_at (a threshold: then the answers are log-odds around 0).
     """
     draw = random.Random(seed)  # noqa: S311 - a simulation
     for repeat in range(1, of_pass.pop("repeats", 1) + 1):
         for number, episode in enumerate(episodes):
             replies = verdicts(draw, accepting)
             said = ["?", "?", *replies[1:]] if number in unusable else replies
-            asyncio.run(_pass(store, episode, run, ScriptedModel(said, name=name), repeat, **of_pass))
+            model = ScriptedModel(said, name=name) if "scored_at" not in of_pass else _scoring(draw, accepting, name)
+            asyncio.run(_pass(store, episode, run, model, repeat, **of_pass))
 
 
-async def _pass(store, parent, run, verifier, repeat, *, only_rejected=False, prompts=None):  # noqa: PLR0913
+def _scoring(draw, accepting, name):
+    """Score near the threshold of one half as often as far from it."""
+
+    def answer(request):
+        if request.scoring.rejected is not None:
+            return reason()
+        sign = 1 if draw.random() < accepting else -1
+        return scores(*[sign * draw.choice((0.1, 2.0)) for _ in range(request.scoring.steps)])
+
+    return ScriptedModel(answer, name=name)
+
+
+async def _pass(store, parent, run, verifier, repeat, *, only_rejected=False, prompts=None, scored_at=None):  # noqa: PLR0913
     episode = fold(store.read(parent))
     chosen = selected(episode, only_rejected=only_rejected)
-    scope = Scope(only_rejected, repeat, tuple(one.segment for one in chosen))
+    reading = {} if scored_at is None else {"verdict": "scored", "threshold": scored_at}
+    scope = Scope(only_rejected, repeat, tuple(one.segment for one in chosen), **reading)
     (facts,) = await describe({"strong": verifier}, None)
     first = child_started(episode, facts, run, scope, prompts)
     recorder, writer = await begin(store, new_episode_id(), first, None)

@@ -6,17 +6,18 @@ of `reverified`, which reads the runs.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from spectrace.audit.near_threshold import MARGIN
 from spectrace.stats import agreement
 from spectrace.stats.asymmetry import asymmetry
 from spectrace.stats.bootstrap import TaskBootstrap, difference
 from spectrace.stats.estimates import Clusters, Estimate, clustered, episodes
 from spectrace.stats.flips import Flips, sign_flips
 from spectrace.stats.judgements import Both, Review, compared
-from spectrace.stats.noise import Repeated, noise, repeat_rate
+from spectrace.stats.noise import Repeated, flip_rate, noise, repeat_rate
 from spectrace.stats.proportions import proportion
 from spectrace.stats.repeats import by_segment, mean_over
 from spectrace.stats.survival import Median, Point, by_episode, curve, fates, lifetimes, median, turning
@@ -61,6 +62,8 @@ class Pair:
     """What each said to the same segment, however often it was asked."""
     again: Sequence[Review] = ()
     """Against the record: what the recorded verifiers themselves said when they were asked once more."""
+    scored: Mapping[str, Sequence[tuple[str, bool]]] = field(default_factory=dict)
+    """Of each run whose verdicts are scored: the steps that it judged, as (task, whether near the threshold)."""
     beside: tuple[Sequence[Review], Sequence[Review]] = ((), ())
     """Of two runs: each against the record, of the reviews that all three judged."""
 
@@ -78,9 +81,9 @@ class Pair:
 def figures(pair: Pair, bootstrap: TaskBootstrap) -> list[Figure]:
     """Return the figures of a pair. Of recorded rejections alone only their repetition is told against the record."""
     if pair.first is None and pair.only_rejected:
-        return [*_counts(pair), *_rejections(pair)]
+        return [*_counts(pair), *_rejections(pair), *_scored(pair)]
     if all(one.recorded is None for one in pair.reviews):
-        return list(_counts(pair))
+        return [*_counts(pair), *_known(_flips(pair)), *_scored(pair)]
     course = (*_survival(pair.reviews), *_fates(pair.reviews)) if pair.first is None else _beside(pair, bootstrap)
     return [
         *_counts(pair),
@@ -88,6 +91,7 @@ def figures(pair: Pair, bootstrap: TaskBootstrap) -> list[Figure]:
         *_acceptance(pair, bootstrap),
         *course,
         *_noise(pair),
+        *_scored(pair),
     ]
 
 
@@ -249,17 +253,39 @@ def _fates(reviews: Sequence[Review]) -> Iterator[Figure]:
 
 
 def _noise(pair: Pair) -> Iterator[Figure]:
-    """Yield the disagreement beyond what each verifier differs from itself."""
+    """Yield the disagreement beyond what each verifier differs from itself; where one alone repeats, its own."""
     found = noise(pair.repeats)
-    first, second = pair.names
     yield Figure(metric="excess", title="excess disagreement", estimate=found.excess)
     repeated = found.excess.clusters > 0
-    for metric, title, estimate in (
-        ("disagreement", "disagreement (repeats)", found.between),
-        ("disagreement_first", f"with itself ({first})", found.first),
-        ("disagreement_second", f"with itself ({second})", found.second),
-    ):
-        yield Figure(metric=metric, title=title if repeated else "", estimate=estimate)
+    yield Figure(metric="disagreement", title="disagreement (repeats)" if repeated else "", estimate=found.between)
+    yield from _flips(pair, (found.first, found.second) if repeated else None)
+
+
+def _flips(pair: Pair, beside: tuple[Estimate, Estimate] | None = None) -> Iterator[Figure]:
+    """Yield how often each verifier differs from itself: where both repeat `beside` their disagreement, of the same."""
+    alone = (flip_rate((one.task, one.first) for one in pair.repeats), flip_rate(_seconds(pair)))
+    for which, name, found in zip(("first", "second"), pair.names, beside or alone, strict=True):
+        title = f"differs from itself ({name})" if found.clusters else ""
+        yield Figure(metric=f"disagreement_{which}", title=title, estimate=found)
+
+
+def _known(found: Iterable[Figure]) -> Iterator[Figure]:
+    return (one for one in found if one.title)
+
+
+def _seconds(pair: Pair) -> list[tuple[str, Sequence[str]]]:
+    return [(one.task, one.second) for one in pair.repeats]
+
+
+def _scored(pair: Pair) -> Iterator[Figure]:
+    """Yield how many of the steps that a scored verdict judged lie so near the threshold that they may flip."""
+    for run, steps in pair.scored.items():
+        yield Figure(
+            metric="near_threshold" if run == pair.second else "near_threshold_first",
+            title=f"scored within {MARGIN} nat ({run if pair.first is not None else 'new'})",
+            estimate=proportion(clustered((task, float(near)) for task, near in steps)),
+            noun="scored step",
+        )
 
 
 def _rejections(pair: Pair) -> Iterator[Figure]:
@@ -271,9 +297,10 @@ def _rejections(pair: Pair) -> Iterator[Figure]:
         title="by the first verifier",
         estimate=same if same.n else replace(same, method=FLOOR_UNKNOWN),
     )
-    own = repeat_rate((one.task, one.second) for one in pair.repeats)
+    own = repeat_rate(_seconds(pair))
     title = "new rejections, repeated" if own.clusters else ""
     yield Figure(metric="rejections_repeated", title=title, estimate=own)
+    yield from _known(_flips(pair))
 
 
 def survival_curves(pair: Pair) -> tuple[list[Point], list[Point]]:

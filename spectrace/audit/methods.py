@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from spectrace import __version__
 from spectrace.audit.derived import cells
 from spectrace.audit.lines import counted
+from spectrace.audit.near_threshold import MARGIN
 from spectrace.audit.queries import Reader
 from spectrace.audit.reverified import Judged, Reverified
 from spectrace.audit.visible import shortened
@@ -66,7 +67,27 @@ def _run(reader: Reader, one: Judged) -> Iterator[str]:
             "which the protocol's own rule cut from a recording without reviews, and the prompt ends at its write."
         )
     yield _kinds(reviews, one.found.repeats)
+    yield from _read(one)
     yield f"The verdicts were recorded by spectrace {', '.join(sorted(source.versions)) or 'of no known version'}."
+
+
+def _read(one: Judged) -> Iterator[str]:
+    """Yield how verdicts were found: written by the verifier, or read from its probabilities."""
+    levels = sorted({each.threshold for each in one.found.answers if each.threshold is not None})
+    if not levels:
+        yield "The verdicts were decoded: the verifier wrote them."
+        return
+    near, judged = sum(near for _, near in one.scored_steps), len(one.scored_steps)
+    yield (
+        "The verdicts were scored: read from the probability of yes after each step, behind a yes to all before it, "
+        f"with nothing decoded but the reasons of rejections; a step stood from {' or '.join(levels)} on."
+    )
+    if judged:
+        yield (
+            f"Of {counted(judged, 'scored step')} {near} ({100 * near / judged:.1f} %) "
+            f"{'lies' if near == 1 else 'lie'} within {MARGIN} nat of the threshold, as far as an answer moves "
+            "with how the prompt is split between cache and prefill."
+        )
 
 
 def _source(reader: Reader, one: Judged) -> _Source:

@@ -12,6 +12,7 @@ from spectrace.audit import passes
 from spectrace.audit.agreement_figures import Figure, Pair, figures
 from spectrace.audit.derived import DerivedReview, derived_reviews
 from spectrace.audit.floor import Again, answers, asked_again, repeated
+from spectrace.audit.near_threshold import steps_near
 from spectrace.audit.passes import Pass
 from spectrace.audit.queries import Reader
 from spectrace.errors import UsageError
@@ -39,6 +40,17 @@ class Judged:
     def answers(self) -> Mapping[tuple[str, int], list[str]]:
         """What it said of each review in all repeats."""
         return answers(self.reviews)
+
+    @cached_property
+    def scored_steps(self) -> Sequence[tuple[str, bool]]:
+        """The steps that its scored verdicts judged, in all repeats: (task, whether near the threshold)."""
+        tasks = {review.episode: review.task for review in self.reviews}
+        return [
+            (tasks[one.episode], near)
+            for one in self.found.answers
+            if one.threshold is not None
+            for near in steps_near([one.verdict], one.threshold)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,12 +108,18 @@ def _against_record(one: Judged, told: Sequence[Again]) -> Pair:
         reviews=one.reviews,
         only_rejected=one.found.only_rejected,
         repeats=repeated(
-            {(review.episode, review.number): review.task for review in asked},
+            {(review.episode, review.number): review.task for review in one.reviews},
             _recorded(asked, again, one),
             one.answers,
         ),
         again=rejections,
+        scored=_scored(one),
     )
+
+
+def _scored(*judged: Judged) -> Mapping[str, Sequence[tuple[str, bool]]]:
+    """Return the scored steps of those runs that have any, by task and whether near the threshold."""
+    return {one.run: steps for one in judged if (steps := one.scored_steps)}
 
 
 def _rejected(review: Review) -> bool:
@@ -132,5 +150,6 @@ def _side_by_side(first: Judged, second: Judged) -> Pair:
         reviews=both,
         only_rejected=first.found.only_rejected or second.found.only_rejected,
         repeats=repeated({(one.episode, one.number): one.task for one in both}, first.answers, second.answers),
+        scored=_scored(first, second),
         beside=(beside[0], beside[1]),
     )

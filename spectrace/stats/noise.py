@@ -13,6 +13,7 @@ from spectrace.stats.estimates import Clusters, Estimate, Intervals, clustered, 
 from spectrace.stats.jackknife import TaskJackknife
 
 FLOOR_UNKNOWN = "none: floor unknown, it needs at least 2 repeats of both verifiers"
+NOT_TWICE = "none: the verifier was not asked twice about anything"
 NO_REPEATS = "none: the verifier was not asked twice about anything that it rejects"
 _REPEATS = 2
 _SHARE = TaskJackknife(0.0, 1.0, ((0.0,), (1.0,)))
@@ -62,6 +63,17 @@ def noise(segments: Iterable[Repeated], intervals: Intervals | None = None) -> N
         second=estimate((task, d11) for task, _, _, d11 in found),
         excess=estimate(((task, d01 - (d00 + d11) / 2) for task, d01, d00, d11 in found), _EXCESS),
     )
+
+
+def flip_rate(segments: Iterable[tuple[str, Sequence[str]]], intervals: Intervals | None = None) -> Estimate:
+    """Estimate how often one verifier differs from itself (D11 of it alone), from (task, answers) of each segment.
+
+    It is known wherever somebody was asked twice, also where the floor is not because the other was not.
+    """
+    found = [(task, among(answers)) for task, answers in segments if len(answers) >= _REPEATS]
+    if not found:
+        return Estimate(value=None, n=0, clusters=0, method=NOT_TWICE)
+    return (intervals or _SHARE).estimate(_mean, clustered(found))
 
 
 def among(answers: Sequence[str]) -> float:

@@ -9,6 +9,7 @@ from tests.episodes import DONE, FIND
 from tests.judged import ACCEPT, UNUSABLE, reject, review
 from tests.rejudged import judge_again, record_reviews
 from tests.shop_log import recorded
+from tests.verifying import scores
 
 
 @pytest.fixture
@@ -69,3 +70,12 @@ def test_what_could_not_be_read_is_told_and_is_no_answer(store, reader, episodes
 
     assert [one.review.new.kind for one in asked_again(reader, episodes)].count("unusable") == 2
     assert {len(said) for said in answers(one.review for one in asked_again(reader, episodes)).values()} == {1}
+
+
+def test_a_scored_verdict_is_repeated_by_one_that_is_read_at_the_same_threshold(store, reader):
+    recorded_so = SpecAgent(verdict="scored", threshold="0.6")
+    episode = recorded(store, weak=[DONE], strong=[scores(3.0)], protocol=recorded_so)
+    for run, how in {"same": {"scored_at": "0.6"}, "other": {"scored_at": "0.5"}, "decoded": {}}.items():
+        judge_again(store, [episode], run, name="scripted", **how)
+
+    assert {one.run for one in asked_again(reader, [episode])} == {"same"}

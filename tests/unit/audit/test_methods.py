@@ -67,3 +67,21 @@ def test_two_runs_are_both_told(store, told):
 
     assert (said.count("Run night put"), said.count("Run day put")) == (1, 1)
     assert "to scripted:third" in said
+
+
+def test_how_verdicts_were_read_is_said_with_the_steps_that_chance_may_have_decided(store, told):
+    episodes = record_reviews(store, 12)
+    judge_again(store, episodes, "night")
+    judge_again(store, episodes, "day", scored_at="0.7")
+
+    assert "The verdicts were decoded: the verifier wrote them." in told("night")
+    assert "The verdicts were scored: read from the probability of yes after each step" in told("day")
+    assert "a step stood from 0.7 on. Of 36 scored steps 0 (0.0 %) lie within 0.15 nat of the threshold" in told("day")
+
+
+def test_the_share_near_the_threshold_is_that_of_the_figure(store, reader, told):
+    judge_again(store, record_reviews(store, 4), "day", scored_at="0.5")
+    found = read_reverified(reader, ["day"], TaskBootstrap(200, 7))
+    (figure,) = (one for one in found.figures[0][1] if one.metric == "near_threshold")
+
+    assert f"({100 * figure.estimate.value:.1f} %) lie within 0.15 nat" in told("day")

@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.audit.near_threshold import ScoredSteps, scored_steps
+from spectrace.audit.near_threshold import ScoredSteps, scored_steps, steps_near
 from spectrace.core.fold import fold
 from spectrace.core.specagent import SpecAgent
+from spectrace.core.types import Verdict
 from tests.episodes import CANCEL, DONE, FIND, recorded_events
 from tests.playbook import accept, reject
 
@@ -57,3 +58,10 @@ def test_probabilities_that_are_none_count_nowhere(text):
 @pytest.mark.parametrize("text", ['["0.000000"]', '["1.000000"]'])
 def test_certainty_is_far_from_every_threshold(text):
     assert with_probabilities(text) == ScoredSteps(0, 1)
+
+
+def test_of_verdicts_each_judged_step_is_told():
+    verdicts = [Verdict(3, 1, probabilities='["0.9", "0.5", "0.5"]'), Verdict(1, 1), Verdict(1, 1, probabilities="?")]
+
+    assert steps_near(verdicts, "0.5") == [False, True]
+    assert steps_near(verdicts, "near") == []

@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import pytest
 
 from spectrace.audit.reverified import read_reverified
@@ -104,3 +106,46 @@ def test_the_same_log_gives_the_same_figures(store, reader, episodes):
     judge_again(store, episodes, "night")
 
     assert read_reverified(reader, ["night"], FEW).figures == read_reverified(reader, ["night"], FEW).figures
+
+
+def test_the_noise_of_one_verifier_is_known_where_the_other_was_asked_once(store, reader, episodes):
+    judge_again(store, episodes, "night", 0.5, 2, repeats=3)
+    found = read_reverified(reader, ["night"], FEW)
+    (own,) = (one for one in found.figures[0][1] if one.metric == "disagreement_second")
+    kinds = found.runs[0].answers.values()
+    differing = [sum(a != b for a, b in combinations(said, 2)) / 3 for said in kinds]
+
+    assert (values(found)["excess"], values(found)["disagreement_first"]) == (None, None)
+    assert own.title == "differs from itself (new)"
+    assert own.estimate.value == pytest.approx(sum(differing) / 12)
+    assert 0 < own.estimate.value < 1
+
+
+@pytest.mark.parametrize("only_rejected", [True, False])
+def test_it_is_known_of_rejections_and_of_derived_segments_alone(store, reader, only_rejected):
+    asked = record_reviews(store, 2, accepting=0) if only_rejected else record_alone(store, 2)
+    judge_again(store, asked, "night", 0.5, 2, repeats=2, only_rejected=only_rejected)
+    found = read_reverified(reader, ["night"], FEW)
+    (own,) = (one for one in found.figures[0][1] if one.metric == "disagreement_second")
+
+    assert (own.title, own.estimate.n) == ("differs from itself (new)", 6)
+
+
+def test_scored_steps_near_the_threshold_are_a_figure_of_each_run_that_has_them(store, reader, episodes):
+    judge_again(store, episodes, "night", scored_at="0.5", repeats=2)
+    judge_again(store, episodes, "day", seed=3)
+    judge_again(store, episodes, "dusk", seed=4, scored_at="0.88")
+    told = {
+        runs: {one.metric: one for one in read_reverified(reader, runs, FEW).figures[-1][1] if "near" in one.metric}
+        for runs in (("night",), ("day",), ("day", "night"), ("night", "dusk"))
+    }
+
+    alone = told["night",]["near_threshold"]
+    assert (alone.title, alone.estimate.n, alone.noun) == ("scored within 0.15 nat (new)", 24, "scored step")
+    assert 0 < alone.estimate.value < 1
+    assert told["day",] == {}
+    assert told["day", "night"].keys() == {"near_threshold"}
+    assert [one.title for one in told["night", "dusk"].values()] == [
+        "scored within 0.15 nat (night)",
+        "scored within 0.15 nat (dusk)",
+    ]

@@ -7,9 +7,10 @@ import pytest
 from spectrace.audit.answers import Filters
 from spectrace.audit.queries import Reader
 from spectrace.core.rereviews import scope_of
-from spectrace.core.types import Completion, Message, Usage
+from spectrace.core.types import Completion, Message, ModelFacts, Usage
 from spectrace.cost.prices import read_prices
 from spectrace.errors import ModelFailed, UsageError
+from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.purse import Purse
 from spectrace.runs.reverify_all import reverify_all
@@ -20,6 +21,11 @@ from tests.shop_log import recorded
 from tests.verifying import by_prompt, scoring, verifier
 
 PRICES = read_prices({"scripted:second": {"input": 1, "cached": 1, "output": 1, "since": "2026-01-01"}}, "test")
+
+
+class Unpriced(ScriptedModel):
+    async def facts(self):
+        return ModelFacts("", "elsewhere", "m")
 
 
 @pytest.fixture
@@ -63,7 +69,7 @@ def test_once_the_money_is_spent_nothing_more_is_begun(store, episodes):
 def test_money_without_a_price_is_refused_before_anything_is_recorded(store, episodes):
     before = len(list(Reader(store).iter_episodes(Filters())))
     with pytest.raises(UsageError, match="max_cost_usd needs a price"):
-        judged(store, episodes, verifier(by_prompt), Plan("again", "m"), purse=Purse("1"))
+        judged(store, episodes, Unpriced(accept(), repeat=True), Plan("again", "m"), purse=Purse("1"))
 
     assert len(list(Reader(store).iter_episodes(Filters()))) == before
 

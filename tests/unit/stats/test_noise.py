@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spectrace.stats.bootstrap import TaskBootstrap
-from spectrace.stats.noise import FLOOR_UNKNOWN, NO_REPEATS, Repeated, among, apart, noise, repeat_rate
+from spectrace.stats.noise import FLOOR_UNKNOWN, NO_REPEATS, Repeated, among, apart, flip_rate, noise, repeat_rate
 
 YES, NO = "accept", "reject"
 FEW = TaskBootstrap(200)
@@ -84,3 +84,14 @@ def test_disagreement_with_itself_is_that_of_all_pairs(answers):
 def test_disagreement_knows_no_order_and_lies_between_0_and_1(first, second):
     assert apart(first, second) == pytest.approx(apart(second, first))
     assert -1e-9 <= apart(first, second) <= 1 + 1e-9
+
+
+def test_a_verifiers_own_flips_are_the_share_of_pairs_of_its_answers_that_differ():
+    segments = [("t", ("accept", "reject", "accept")), ("t", ("accept", "accept")), ("u", ("reject",))]
+    found = flip_rate(segments)
+
+    assert (found.value, found.n, found.clusters) == (pytest.approx((2 / 3 + 0) / 2), 2, 1)
+
+
+def test_who_was_never_asked_twice_has_no_flips():
+    assert flip_rate([("t", ("accept",))]).method == "none: the verifier was not asked twice about anything"
