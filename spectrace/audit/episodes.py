@@ -14,8 +14,8 @@ from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.lines import plain
 from spectrace.audit.reading import Unread, read_events
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
-from spectrace.core.fold import Tally
 from spectrace.core.money import stated_usd
+from spectrace.core.tally import Tally
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.counting import totals_so_far
 from spectrace.store.event_store import EventStore

@@ -5,18 +5,16 @@ It passes over events of types that are not known, and refuses a newer version o
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
-    Body,
     ControlPassed,
     EffectObserved,
     EpisodeEnded,
     EpisodeStarted,
     Event,
-    GenerateRequested,
     PlanMade,
     ProgressJudged,
     RepairMade,
@@ -32,6 +30,7 @@ from spectrace.core.events import (
     Unknown,
     VerdictGiven,
 )
+from spectrace.core.tally import Tally
 from spectrace.core.types import Action, Effect, History, Observation, Step, Verdict
 from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
 
@@ -112,26 +111,6 @@ class Note:
     body: PlanMade | ProgressJudged | ControlPassed | ReplyUnusable
 
 
-class Tally:
-    """Totals that grow by one event at a time. The driver and the fold count alike."""
-
-    def __init__(self) -> None:
-        """Start from nothing."""
-        self._counts = asdict(Totals())
-
-    def count(self, body: Body | object) -> None:
-        """Count one more event."""
-        if type(body) not in _COUNTED:
-            return
-        for name, more in _counts(body):
-            self._counts[name] += more
-
-    @property
-    def totals(self) -> Totals:
-        """The counts so far."""
-        return Totals(**self._counts)
-
-
 @dataclass(slots=True)
 class Episode:
     """An episode as its log tells it."""
@@ -179,6 +158,7 @@ def fold(events: Iterable[Event]) -> Episode:
         msg = "an episode's first event is episode.started"
         raise ValueError(msg)
     episode = Episode(first.episode, first.body, first.at, events=1, last_at=first.at)
+    episode.tally.count(first.body)
     for event in iterator:
         try:
             apply(episode, event)
@@ -361,35 +341,3 @@ def _effect(action: Action, effects: dict[str, Effect]) -> Effect:
     if tool is None:
         return Effect.FINISH if type(action).__name__ == "Finish" else Effect.REPLY
     return effects.get(tool, Effect.WRITE)
-
-
-def _counts(body: Body | object) -> tuple[tuple[str, int], ...]:
-    """Return which totals an event adds to, and how much."""
-    match body:
-        case GenerateRequested(who="strong"):
-            return (("strong_calls", 1),)
-        case GenerateRequested(who="weak"):
-            return (("weak_calls", 1),)
-        case GenerateRequested():
-            return (("user_calls", 1),)
-        case StepDrafted():
-            return (("steps", 1),)
-        case SegmentClosed():
-            return (("segments", 1),)
-        case VerdictGiven(outcome=outcome):
-            return ("reviews", 1), ("rejections", outcome == "reject"), ("unusable", outcome == "unusable")
-        case RepairMade(actions=actions):
-            return ("repairs", 1), ("steps", len(actions))
-        case ActCompleted(source="record" | "edited"):  # what a resumed episode took over was done, and counted, there
-            return ()
-        case ActCompleted(effect=Effect.READ):
-            return (("reads", 1),)
-        case ActCompleted(effect=Effect.WRITE):
-            return (("writes", 1),)
-        case StepsDiscarded(start=start, end=end):
-            return (("discarded", end - start + 1),)
-        case _:
-            return ()
-
-
-_COUNTED = {GenerateRequested, StepDrafted, SegmentClosed, VerdictGiven, RepairMade, ActCompleted, StepsDiscarded}

@@ -18,7 +18,7 @@ from spectrace.core.events import (
     StepDrafted,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.fold import Tally
+from spectrace.core.tally import Tally
 from spectrace.core.types import Action, Effect, Message, Observation, Outcome, ToolSpec, Usage
 from spectrace.interchange import json_text, losses
 from spectrace.interchange.tau2_messages import Said

@@ -206,7 +206,7 @@ async def begin(
             with closing(creating.result()) as unused:
                 Recorder(episode, unused).end(_CANCELLED)
         raise
-    return Recorder(episode, writer, watch), writer
+    return Recorder(episode, writer, watch, first), writer
 
 
 async def run_recorded(

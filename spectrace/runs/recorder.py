@@ -9,8 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, Totals
-from spectrace.core.fold import Tally
+from spectrace.core.events import MAX_SEQ, Body, EpisodeEnded, EpisodeStarted, Totals
+from spectrace.core.tally import Tally
 from spectrace.core.types import Outcome
 from spectrace.errors import Conflict, RecordingStopped, SchemaViolation, StoreError
 from spectrace.runs.drive import LogEnds
@@ -46,10 +46,13 @@ def now_us() -> int:
 class Recorder:
     """Writes one episode's events. Counterpart of the replay's Comparison."""
 
-    def __init__(self, episode: str, writer: EpisodeWriter, watch: Watcher | None = None) -> None:
-        """Go on after event 0, which the store has already."""
+    def __init__(
+        self, episode: str, writer: EpisodeWriter, watch: Watcher | None = None, first: EpisodeStarted | None = None
+    ) -> None:
+        """Go on after event 0, `first`, which the store has already."""
         self.episode = episode
         self._tally = Tally()
+        self._tally.count(first)
         self._writer = writer
         self._watch = watch
         self._next = 1

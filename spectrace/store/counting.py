@@ -1,6 +1,6 @@
 """What an unfinished episode has done so far, counted by the database: a listing must not read what it lists.
 
-Counts what `core.fold.tally` counts, of rows instead of events. Bodies are fetched of the few types whose headers do
+Counts what `core.tally` counts, of rows instead of events. Bodies are fetched of the few types whose headers do
 not say what counts. What a resumed episode took over was done, and is counted, in the one that it goes on from.
 """
 

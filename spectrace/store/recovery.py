@@ -10,7 +10,7 @@ somebody else, though its lease ran out (a laptop slept, the clock was set forwa
 
 from spectrace.core.admin_events import ADMIN_PREFIX
 from spectrace.core.events import EpisodeEnded
-from spectrace.core.fold import Tally
+from spectrace.core.tally import Tally
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.errors import Conflict, UsageError
 from spectrace.store.event_store import EventStore, Pending

@@ -3,7 +3,7 @@
 import pytest
 
 from spectrace.core.events import RepairMade, ReplyUnusable, VerdictGiven
-from spectrace.core.fold import Tally
+from spectrace.core.tally import Tally
 from spectrace.core.types import Finish
 from tests.dialogues.plays import committed, discarded, play, unusable
 from tests.playbook import accept, change, look, reject

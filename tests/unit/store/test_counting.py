@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from spectrace.core.events import ActCompleted, Parent
-from spectrace.core.fold import Tally
+from spectrace.core.tally import Tally
 from spectrace.store.counting import totals_so_far
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
