@@ -117,9 +117,9 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def model_server() -> Iterator[ModelServer]:
+def model_server(server: ModelServer | None = None) -> Iterator[ModelServer]:
     """Serve on a free port until the block ends."""
-    server = ModelServer(url="")
+    server = server or ModelServer(url="")
     http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server))
     http.daemon_threads = True
     server.url = f"http://127.0.0.1:{http.server_address[1]}"

@@ -17,8 +17,10 @@ from spectrace.store.jobs import Standing, queue_key
 from spectrace.store.sql import open_store
 from tests.aio import in_loop
 from tests.shop_log import recorded, reverified
+from tests.verifying import scoring
 
 ACCEPT = '{"verdict": "accept"}'
+SCORED = {"verdict": "scored", "threshold": "0.7"}
 
 
 @pytest.fixture
@@ -148,3 +150,21 @@ async def test_another_model_of_the_same_name_does_not_go_on_with_a_run(store):
 async def in_thread(function, *arguments):
     """Run what has an event loop of its own."""
     return await asyncio.to_thread(function, *arguments)
+
+
+@in_loop
+async def test_its_own_are_the_runs_that_read_verdicts_as_it_does(store):
+    episode = await in_thread(recorded, store)
+    for run, verdict in {"written": {}, "read": SCORED, "stricter": SCORED | {"threshold": "0.9"}}.items():
+        begin(store, run, [episode], **verdict)
+    standings = {queue_key(run): Standing(queued=1) for run in ("written", "read", "stricter")}
+    work = own(store, scoring(lambda _: 1.0), reading=("scored", "0.7"))
+    judged = await work.judge("read", episode)
+
+    assert (own(store).runs(), work.runs(), judged) == (["written"], ["read"], Judged(3))
+    assert work.left(standings) == [
+        "1 shard of run written: it takes decoded verdicts, --verdict decoded.",
+        "1 shard of run stricter: it takes verdicts scored at 0.9, --verdict scored --threshold 0.9.",
+    ]
+    with pytest.raises(UsageError, match=r"run 'stricter' is not this worker's: it takes verdicts scored at 0.9"):
+        await work.judge("stricter", episode)

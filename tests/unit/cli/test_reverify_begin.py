@@ -58,6 +58,28 @@ def test_how_often_is_as_it_was_begun_where_nobody_says(reader):
     assert plan_of("new", "m", Prompts(), only_rejected=True, repeat=None, known=None).repeat == 1
 
 
+def test_how_verdicts_are_read_and_which_reviews_is_as_it_was_begun_where_nobody_says(reader):
+    begun = replace(PLAN, only_rejected=True, verdict="scored", threshold="0.7")
+    known = runs.begin(reader.store, "again", "reverify", [], begun.to_json())
+
+    def asked(**more):
+        return plan_of("again", "m", None, only_rejected=False, repeat=None, known=known, **more)
+
+    assert asked() == asked(verdict="scored") == asked(threshold="0.7") == begun
+    assert asked(verdict="decoded") == replace(PLAN, only_rejected=True)
+    with pytest.raises(UsageError, match=r"exists with verdicts scored at 0\.7, now verdicts scored at 0\.6: the same"):
+        begin(reader.store, asked(threshold="0.6"), [])
+    with pytest.raises(UsageError, match=r"exists with verdicts scored at 0\.7, now decoded verdicts"):
+        begin(reader.store, asked(verdict="decoded"), [])
+
+
+def test_prompts_of_its_own_are_named_again(reader):
+    runs.begin(reader.store, "again", "reverify", [], replace(PLAN, prompts="sha256:ab").to_json())
+
+    with pytest.raises(UsageError, match=r"--verifier MODEL` alone does, with its --prompts\)"):
+        begin(reader.store, PLAN, [])
+
+
 def test_a_name_of_recorded_episodes_is_refused_whether_a_run_of_that_name_was_begun_or_not(reader):
     episode = recorded(reader.store, labels=Labels(run="first"))
     runs.begin(reader.store, "batch", "run", [])

@@ -8,6 +8,8 @@ import pytest
 
 from spectrace.runs.pass_plan import Plan
 from tests import workers
+from tests.shop_log import script
+from tests.verifying import scores
 from tests.workers import RUN, VERIFIER
 
 NOWHERE = "postgresql://user@127.0.0.1:1/log"
@@ -108,3 +110,28 @@ def test_the_command_line_loads_without_procrastinate():
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert said.stdout == "[]\n"
+
+
+def test_a_verifier_that_gives_no_probabilities_works_on_no_scored_verdicts(line, log, tmp_path):
+    episodes = workers.record(log, 1)
+    workers.write_verifier(tmp_path, 0)
+    workers.begin(log, Plan(RUN, VERIFIER, verdict="scored"), episodes, 2)
+    refused = line("worker", "--db", log, "--verifier", VERIFIER, "--verdict", "scored")
+    decoding = line("worker", "--db", log, "--verifier", VERIFIER)
+
+    assert refused.exit_code == 2
+    assert f"the verifier {VERIFIER} gives none: it decides by itself" in " ".join(refused.stderr.split())
+    assert f"Left in the queue: 1 shard of run {RUN}: it takes verdicts scored at 0.5" in decoding.stderr
+    assert workers.counted(log, RUN) == 0
+
+
+def test_scored_verdicts_are_queued_and_worked_on_as_the_command_says(line, log, tmp_path):
+    workers.record(log, 1)
+    model = script(tmp_path / "scores.json", [{"content": scores(*[1.0] * n)} for n in (1, 2, 1)])
+    asked = ("reverify", "--all", "--verifier", model, "--name", RUN, "--db", log, "--verdict", "scored")
+    queued = line(*asked, "--threshold", "0.6", "--queue")
+    (command,) = re.findall(r"spectrace (worker .*) --run", queued.stdout)
+    (shard,) = line.items(*command.split(), "--db", log)
+
+    assert command.endswith("--verdict scored --threshold 0.6")
+    assert (shard["state"], shard["verdicts"]) == ("done", 3)
