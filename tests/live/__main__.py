@@ -16,12 +16,14 @@ from spectrace.models.client import ModelClient
 from spectrace.models.local import LocalClient
 from spectrace.models.sglang import SGLangClient
 from tests.benchmarks import machine
-from tests.live import verdicts
+from tests.live import flips, verdicts
 from tests.live.planted import PLANTED
 from tests.live.prefill import ALONE, LAYOUTS, Prefill, prefills
 from tests.live.sglang_server import server
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
+MOVING = 12
+"""Segments that are scored under load."""
 Counts = Mapping[str, Mapping[str, tuple[int, int]]]
 
 
@@ -81,6 +83,22 @@ async def _asked(client: ModelClient, ask: Callable[[ModelFacts], Awaitable[Coun
         await client.close()
 
 
+async def moving(_: str) -> list[str]:
+    """Scored verdicts alone and under load, by servers of their own in either precision."""
+    found = {}
+    for dtype in flips.DTYPES:
+        with server.running(dtype=dtype, flags=flips.CHUNKS) as url:
+            found[dtype] = flips.totals(await flips.moved(url, PLANTED[:MOVING]))
+    rows = [[name, *(one[name] for one in found.values())] for name in found[flips.DTYPES[0]]]
+    return [
+        "## Scored verdicts under load (SGLang, the small model)",
+        "",
+        *_table(("", *found), rows),
+        "",
+        f"{MOVING} segments, alone and {flips.LOADS} times beside the others; prefill in pieces of {flips.CHUNKS[1]}.",
+    ]
+
+
 def _counts(found: Counts) -> list[str]:
     names = list(dict.fromkeys(name for counts in found.values() for name in counts))
     rows = [[name, *(_share(counts.get(name)) for counts in found.values())] for name in names]
@@ -103,6 +121,7 @@ SECTIONS: Mapping[str, Callable[[str], Awaitable[list[str]]]] = {
     "prefill": prefill,
     "planted": planted,
     "manners": manners,
+    "moving": moving,
 }
 
 

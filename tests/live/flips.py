@@ -18,6 +18,9 @@ from spectrace.models.sglang import SGLangClient
 from tests.live.planted import Planted, desk, laid_out
 from tests.live.sglang_server import server
 
+CHUNKS = ("--chunked-prefill-size", "256")
+"""As when many long prompts come at once: each is read in pieces, and where they are cut depends on the others."""
+DTYPES = ("bfloat16", "float32")
 LOADS = 3
 """How often all of them are scored at once."""
 
