@@ -255,7 +255,7 @@ async def reverify(  # noqa: PLR0913 - what the command line takes, by name
     by its name; this judges everything anew.
     """
     episodes = [store.resolve(one) for one in ([episode] if isinstance(episode, str) else episode)]
-    called = verifier if isinstance(verifier, str) else type(verifier).__name__
+    called = verifier if isinstance(verifier, str) else str(getattr(verifier, "__name__", type(verifier).__name__))
     for what, number in (("repeat", repeat), ("concurrency", concurrency)):
         if type(number) is not int or number < 1:
             raise UsageError(f"{what} must be a whole number of at least 1, found {number!r}.")

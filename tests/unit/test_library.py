@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 import spectrace
+from spectrace.audit.queries import Reader
 from spectrace.core.deeds import deeds
-from spectrace.core.types import Finish
+from spectrace.core.types import Completion, Finish, Message, Usage
+from spectrace.cost.prices import read_prices
 from tests.desk import at
 from tests.episodes import DONE
 from tests.forks import recorded_in
@@ -14,6 +16,7 @@ from tests.lasting_desk import changes, connected, open_lasting
 from tests.playbook import accept
 from tests.resumes import cut
 from tests.shop_log import recorded
+from tests.verifying import scoring
 
 
 def run_shop(store, **how):
@@ -54,6 +57,52 @@ def test_a_function_of_ones_own_may_judge_again(tmp_path, verifier, name, decisi
     store.close()
 
     assert (row.new.decision, model.provider, model.name) == (decision, "function", name)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = spectrace.open_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    yield opened
+    opened.close()
+
+
+def test_several_episodes_are_judged_several_times_and_scored(store):
+    episodes = [run_shop(store).episode for _ in range(2)]
+    how = {"repeat": 2, "concurrency": 3, "verdict": "scored", "threshold": "0.8"}
+    rows = asyncio.run(spectrace.reverify([one[:8] for one in episodes], scoring(lambda _: 1.0), store, **how))
+
+    assert [(row.episode, row.repeat) for row in rows] == [(one, repeat) for one in episodes for repeat in (1, 2)]
+    assert {(row.new.decision, row.new.probabilities) for row in rows} == {("reject", '["0.731059"]')}
+
+
+def test_a_re_verification_costs_no_more_than_is_said(store):
+    episodes = [run_shop(store).episode for _ in range(3)]
+    dear = Completion(Message("assistant", accept()), usage=Usage(600_000, 0, 0))
+    prices = read_prices({"scripted:scripted": {"input": 1, "cached": 1, "output": 1, "since": "2026-01-01"}}, "test")
+    rows = asyncio.run(
+        spectrace.reverify(episodes, spectrace.ScriptedModel(lambda _: dear), store, max_cost_usd="1", prices=prices)
+    )
+
+    assert [row.episode for row in rows] == episodes[:2]
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"repeat": 0}, "repeat must be a whole number of at least 1, found 0"),
+        ({"concurrency": 1.5}, r"concurrency must be a whole number of at least 1, found 1\.5"),
+        ({"verdict": "sung"}, "option verdict: expected one of decoded, scored, found 'sung'"),
+        ({"verdict": "scored", "threshold": "2"}, "option threshold must be a number of at least 0 and at most 1"),
+        ({"max_cost_usd": "much"}, "option max_cost_usd must be a number"),
+        ({"verdict": "scored"}, "the verifier cautious gives none: it decides by itself"),
+    ],
+)
+def test_what_a_re_verification_cannot_do_is_refused_before_anything_is_recorded(store, how, why):
+    episode = run_shop(store).episode
+    with pytest.raises(spectrace.errors.UsageError, match=why):
+        asyncio.run(spectrace.reverify(episode, cautious, store, name="second", **how))
+
+    assert [one.run for one in Reader(store).episodes()] == [None]
 
 
 def test_labels_may_judge_again(tmp_path):

@@ -130,7 +130,7 @@ def test_scored_verdicts_are_queued_and_worked_on_as_the_command_says(line, log,
     model = script(tmp_path / "scores.json", [{"content": scores(*[1.0] * n)} for n in (1, 2, 1)])
     asked = ("reverify", "--all", "--verifier", model, "--name", RUN, "--db", log, "--verdict", "scored")
     queued = line(*asked, "--threshold", "0.6", "--queue")
-    (command,) = re.findall(r"spectrace (worker .*) --run", queued.stdout)
+    (command,) = re.findall(r"spectrace (worker .*) --run", " ".join(queued.stderr.split()))
     (shard,) = line.items(*command.split(), "--db", log)
 
     assert command.endswith("--verdict scored --threshold 0.6")
