@@ -78,8 +78,10 @@ def _read(one: Judged) -> Iterator[str]:
         yield "The verdicts were decoded: the verifier wrote them."
         return
     near, judged = sum(near for _, near in one.scored_steps), len(one.scored_steps)
+    written = sum(each.threshold is None for each in one.found.answers)
+    whose = f"Of the verdicts {written} {'was' if written == 1 else 'were'} decoded, the others" if written else None
     yield (
-        "The verdicts were scored: read from the probability of yes after each step, behind a yes to all before it, "
+        f"{whose or 'The verdicts'} were scored: read from the probability of yes after each step, behind a yes to all before it, "
         f"with nothing decoded but the reasons of rejections; a step stood from {' or '.join(levels)} on."
     )
     if judged:
@@ -88,6 +90,10 @@ def _read(one: Judged) -> Iterator[str]:
             f"{'lies' if near == 1 else 'lie'} within {MARGIN} nat of the threshold, as far as an answer moves "
             "with how the prompt is split between cache and prefill."
         )
+    yield (
+        "A forced yes may bias the answers behind it, and a threshold is to be chosen on other tasks than those "
+        "reported."
+    )
 
 
 def _source(reader: Reader, one: Judged) -> _Source:

@@ -96,8 +96,10 @@ def command(
         known = runs.find(reading.store, run) if isinstance(reading.store, SqlEventStore) else None
         names = _names(reading, episodes, every, filters, known)
         if template:
-            if verdict == "scored":
-                raise UsageError("--template is for people, who give no probabilities: leave out --verdict scored.")
+            if verdict == "scored" or threshold is not None:
+                raise UsageError(
+                    "--template is for people, who give no probabilities: no --verdict scored, --threshold."
+                )
             _write_template(verifier, selected_requests(reading, names, only_rejected=only is not None))
     if template:
         if as_json:

@@ -145,5 +145,12 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
         "category": verdict.category,
         "reason": verdict.reason,
         "cause": verdict.cause,
-        "probabilities": probabilities(verdict),
+        "probabilities": _probabilities(verdict),
     }
+
+
+def _probabilities(verdict: Verdict) -> list[str | None] | None:
+    """Return a scored verdict's decimal texts; None in place of what is none, as a log from elsewhere may have."""
+    if verdict.probabilities is None:
+        return None
+    return [one if isinstance(one, str) else None for one in probabilities(verdict)]

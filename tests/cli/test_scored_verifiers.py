@@ -50,7 +50,7 @@ def test_a_rejection_is_asked_for_its_reason_once_more(line, episode):
         ("0.5", "reject", ["0.119203", "0.119203"]),
         ("0.5", "accept", ["0.880797"]),
     ]
-    assert [one["recorded"]["probabilities"] for one in items] == [[], [], []]
+    assert [one["recorded"]["probabilities"] for one in items] == [None, None, None]
 
 
 def test_what_it_will_take_and_how_verdicts_were_read_is_said(line, episode):
@@ -122,6 +122,7 @@ def test_a_verifier_that_cannot_score_is_refused_before_anything_is_asked_or_rec
         (["--verdict", "decoded", "--threshold", "0.7"], "--threshold 0.7 is of --verdict scored"),
         (["--verdict", "scored", "--threshold", "2"], "expected a probability from 0 to 1"),
         (["--verdict", "scored", "--template"], "people, who give no probabilities"),
+        (["--threshold", "0.7", "--template"], "people, who give no probabilities"),
     ],
 )
 def test_what_makes_no_sense_together_is_refused(line, episode, more, why):

@@ -8,7 +8,9 @@ import urllib.request
 import jsonschema
 import pytest
 
-from spectrace.config import open_model
+from spectrace.audit.queries import Reader
+from spectrace.audit.reverified import read_reverified
+from spectrace.config import open_model, open_verifier
 from spectrace.core.events import EpisodeEnded, GenerateCompleted, GenerateRequested, VerdictGiven
 from spectrace.core.reviewing import review_messages
 from spectrace.core.specagent import SpecAgent
@@ -16,10 +18,13 @@ from spectrace.core.types import ModelFacts, ModelRequest, Scoring
 from spectrace.environments.shop import open_shop
 from spectrace.models.sglang import SGLangClient
 from spectrace.runs.live import record
+from spectrace.runs.pass_plan import Plan
 from spectrace.runs.replay import replay_episode
+from spectrace.runs.reverify_all import reverify_all
 from spectrace.store.memory import MemoryEventStore
 from tests.live.planted import PLANTED, desk, laid_out
 from tests.live.sglang_server import server
+from tests.shop_log import recorded as recorded_in
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1500)]
 
@@ -161,6 +166,46 @@ def test_an_episode_with_scored_verdicts_is_recorded_and_replays_the_same(sglang
     assert scores == [0] * len(verdicts) != []
     assert {verdict.accepted == verdict.drafted for verdict in verdicts} == {threshold == ACCEPTS}
     assert any(question.position.endswith(".x") for question in asked.values()) == (threshold == REJECTS)
+
+
+@pytest.mark.parametrize("threshold", [ACCEPTS, "0.5", REJECTS])
+def test_two_episodes_are_judged_again_twice_by_scored_verdicts(sglang_url, threshold):
+    """The prefill alone decides: only rejections are written, each repeat replays, and the noise is told."""
+    store = MemoryEventStore()
+    episodes = [recorded_in(store) for _ in range(2)]
+    plan = Plan("again", "sglang:weak", repeat=2, verdict="scored", threshold=threshold)
+    before = decoded(sglang_url)
+
+    async def go():
+        pool = open_verifier(f"sglang:weak@{sglang_url}")
+        try:
+            rows = await reverify_all(store, episodes, pool, plan, concurrency=2)
+        finally:
+            await pool.close()
+        children = {row.child: list(store.read(row.child)) for row in rows}
+        parents = {row.child: list(store.read(row.episode)) for row in rows}
+        return rows, children, [await replay_episode(children[one], parent=parents[one]) for one in children]
+
+    rows, children, replays = asyncio.run(go())
+    bodies = [event.body for events in children.values() for event in events]
+    asked = [body for body in bodies if isinstance(body, GenerateRequested)]
+    written = [body.usage.output for body in bodies if isinstance(body, GenerateCompleted)]
+    rejected = [row for row in rows if row.new.decision == "reject"]
+    found = read_reverified(Reader(store), ["again"])
+    told = {one.metric: one.estimate for one in found.figures[0][1]}
+
+    assert [(row.episode, row.repeat, row.segment) for row in rows] == [
+        (episode, repeat, segment) for episode in episodes for repeat in (1, 2) for segment in (1, 2, 3)
+    ]
+    assert {one.result for one in replays} == {"same"}
+    assert sum(written) == decoded(sglang_url) - before
+    assert written.count(0) == sum(map(_is_score, asked)) == len(rows)
+    assert len(asked) - len(rows) == len(rejected)
+    if threshold != "0.5":
+        assert {row.new.decision for row in rows} == {"accept" if threshold == ACCEPTS else "reject"}
+        assert told["disagreement_second"].value == 0
+    assert told["near_threshold"].n == sum(min(row.new.accepted + 1, row.new.drafted) for row in rows)
+    assert told["disagreement_second"].n == len(rows) // 2
 
 
 def _is_score(question):

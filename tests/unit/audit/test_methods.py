@@ -85,3 +85,11 @@ def test_the_share_near_the_threshold_is_that_of_the_figure(store, reader, told)
     (figure,) = (one for one in found.figures[0][1] if one.metric == "near_threshold")
 
     assert f"({100 * figure.estimate.value:.1f} %) lie within 0.15 nat" in told("day")
+
+
+def test_a_run_of_both_kinds_of_verdicts_says_so(store, told):
+    one, other = record_reviews(store, 2)
+    judge_again(store, [one], "day", scored_at="0.5")
+    judge_again(store, [other], "day")
+
+    assert "Of the verdicts 3 were decoded, the others were scored: read from" in told("day")

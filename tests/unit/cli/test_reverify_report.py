@@ -90,3 +90,26 @@ def test_the_items_of_derived_reviews_have_their_anchors_and_others_none():
         (held, grade) for held in ("unknown", "finish") for grade in ("passed", "failed")
     }
     assert {(one["held"], one["grade"]) for one in recorded} == {(None, None)}
+
+
+def test_an_item_has_the_probabilities_of_a_scored_verdict_and_its_threshold():
+    scored = replace(ANSWER, threshold="0.7", verdict=Verdict(2, 1, probabilities='["0.9", NaN, "0.1"]'))
+    told = item("again", scored)
+
+    assert (told["threshold"], told["new"]["probabilities"]) == ("0.7", ["0.9", None, "0.1"])
+    assert (item("again", ANSWER)["threshold"], told["recorded"]["probabilities"]) == (None, None)
+
+
+def test_before_it_begins_scored_verdicts_are_told_apart():
+    plan, found = replace(PLAN, verdict="scored", threshold="0.7"), Estimate(episodes=1, reviews=6, reasons=2)
+
+    assert list(before(found, plan, FACTS))[1:] == [
+        "It will take 6 calls and 2 more for reasons, if what was rejected is rejected again.",
+        "Verdicts are scored at 0.7: what is accepted decodes nothing.",
+    ]
+
+
+def test_going_on_names_prompts_of_its_own():
+    (_, words) = after(Estimate(reviews=1), replace(DONE, settings={"verifier": "m", "prompts": "sha256:ab"}), 0, None)
+
+    assert words.endswith("`spectrace reverify --name again --verifier m --prompts FILE` goes on.")
