@@ -79,9 +79,10 @@ def _read(one: Judged) -> Iterator[str]:
         return
     near, judged = sum(near for _, near in one.scored_steps), len(one.scored_steps)
     written = sum(each.threshold is None for each in one.found.answers)
-    whose = f"Of the verdicts {written} {'was' if written == 1 else 'were'} decoded, the others" if written else None
+    are = "was" if written == 1 else "were"
+    which = f"Of the verdicts {written} {are} decoded, the others" if written else "The verdicts"
     yield (
-        f"{whose or 'The verdicts'} were scored: read from the probability of yes after each step, behind a yes to all before it, "
+        f"{which} were scored: read from the probability of yes after each step, behind a yes to all before it, "
         f"with nothing decoded but the reasons of rejections; a step stood from {' or '.join(levels)} on."
     )
     if judged:
