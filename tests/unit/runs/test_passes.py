@@ -27,7 +27,7 @@ from spectrace.store.event_store import Pending
 from spectrace.store.sql import open_store
 from tests.episodes import CANCEL, DONE, record_shop
 from tests.playbook import accept
-from tests.verifying import begun, by_prompt, judged, shop_episodes, verifier, work
+from tests.verifying import begun, by_prompt, judged, scores, scoring, shop_episodes, verifier, work
 
 PLAN = Plan("again", "scripted:second")
 TWICE = Plan("again", "scripted:second", repeat=2)
@@ -317,3 +317,21 @@ def test_of_a_large_selection_no_more_episodes_are_held_than_are_judged_at_once(
     judged(at_work, episodes, concurrency=3)
 
     assert 1 <= max(at_once) - others <= 3
+
+
+@pytest.mark.parametrize(("kind", "left"), [("server", 1), ("context", 0)])
+def test_a_scored_rejection_whose_reason_is_not_given_has_no_verdict_yet_unless_it_never_fits(store, kind, left):
+    (episode,) = shop_episodes(store, 1)
+    plan = Plan("again", "scripted:second", verdict="scored")
+    replies = [scores(-1.0), ModelFailed(kind, "no"), scores(1.0, 1.0), scores(1.0)]
+    if kind == "server":
+        del replies[2:]  # trouble of the provider ends a pass
+    first = judged(work(store, [episode], plan, verifier(replies)), [episode])
+    again = judged(work(store, [episode], plan, scoring(lambda _: 1.0)), [episode])
+    children_ = [list(store.read(one.episode)) for one in children(store)]
+    replays = [asyncio.run(replay_episode(one, parent=list(store.read(episode)))).result for one in children_]
+
+    assert (first[0].left, again[0].left) == (3 * left, 0)
+    assert [line[2] for line in table(store)] == ([1, 2, 3] if left else [2, 3])
+    assert read_pass(Reader(store), "again").too_long == (frozenset() if left else {(episode, 1, 1)})
+    assert replays == ["same"] * (1 + left)
