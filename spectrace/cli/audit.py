@@ -1,10 +1,11 @@
 """`spectrace audit`: the ledger of what was done, and on whose authority."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import click
 
 from spectrace.audit.answers import Filters
+from spectrace.audit.children import families
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
@@ -100,11 +101,12 @@ def actions(
             and (not authority or _has_authority(deed, authority))
             and (not outcome or deed.outcome in outcome)
         ]
+        relations = {} if as_json else families(reader.store, {deed.episode for deed in found})
         elsewhere = [] if as_json else [said for name in sorted(names) if (said := _gone_on_from(reader, name, names))]
     if as_json:
         document.write("audit-actions", [item(deed) for deed in found])
     elif found or not lost:
-        show(found)
+        show(found, relations)
     for said in elsewhere:
         console.say(said)
     ctx.exit(console.lost(lost))
@@ -137,11 +139,11 @@ def _has_authority(deed: Deed, wanted: Sequence[str]) -> bool:
     return given in wanted or given.partition(":")[0] in wanted
 
 
-def show(deeds: Sequence[Deed]) -> None:
-    """Write the ledger as a table."""
+def show(deeds: Sequence[Deed], relations: Mapping[str, str] | None = None) -> None:
+    """Write the ledger as a table; what a family of resumed episodes did twice is said below it."""
     console.table(_COLUMNS, [_row(deed) for deed in deeds], "No action is on the ledger.")
-    for group in repeated(deeds):
-        where = ", ".join(f"{group.episode}:{seq}" for seq in group.seqs)
+    for group in repeated(deeds, relations):
+        where = ", ".join(group.places)
         known = group.least == group.most
         done = counted(group.least, "execution") if known else f"{group.least} to {group.most} executions"
         maybe = "" if known else " (possible duplicate)"

@@ -1,19 +1,17 @@
 """`spectrace audit settle`: what a person found out about a write that was asked and has no outcome."""
 
-from collections.abc import Sequence
-
 import click
 
+from spectrace.audit.children import require_untouched, taken_back
 from spectrace.audit.queries import Reader
 from spectrace.audit.settling import OUTCOMES, Settled, settle
 from spectrace.cli import console, document
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.select import event_of
 from spectrace.config import database_url
-from spectrace.core.events import Event
 from spectrace.errors import SpectraceError, UsageError
 from spectrace.runs.interrupted import left_by
-from spectrace.store.sql import open_store
+from spectrace.store.sql import SqlEventStore, open_store
 
 
 @click.command("settle")
@@ -40,23 +38,33 @@ def command(event: str, outcome: str, evidence: str, by: str, db: str | None, *,
     store = open_store(url)
     try:
         found = settle(store, episode, seq, outcome, evidence=evidence, by=by)
-        resumable = _is_resumable(list(store.read(episode)))
+        after = _after(store, episode)
     finally:
         store.close()
     if as_json:
         document.write("audit-settle", [item(found)])
     else:
         show(found)
-    if resumable and not as_json:
-        console.say(f"`spectrace resume {found.episode} --env ENV` goes on from there.")
+    for said in after:
+        console.say(said, style="warning" if said != _goes_on(episode) else "")
 
 
-def _is_resumable(events: Sequence[Event]) -> bool:
+def _after(store: SqlEventStore, episode: str) -> list[str]:
+    """Say who went on with another word, and whether anything goes on from here now."""
+    said = [f"{one}. Nothing goes on from {one.child}." for one in taken_back(store, episode)]
     try:
-        left_by(events)
+        left_by(list(store.read(episode)))
     except SpectraceError:  # another write is open, or nobody here can go on with it: `resume` says which
-        return False
-    return True
+        return said
+    try:
+        require_untouched(store, episode)
+    except SpectraceError as error:
+        return [*said, f"It is on the record, and nothing goes on from here: {error}"]
+    return [*said, _goes_on(episode)]
+
+
+def _goes_on(episode: str) -> str:
+    return f"`spectrace resume {episode} --env ENV` goes on from there."
 
 
 def show(found: Settled) -> None:

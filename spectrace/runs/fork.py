@@ -35,6 +35,7 @@ from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import EDITED, Driver
 from spectrace.runs.fork_source import ForkSource
+from spectrace.runs.interrupted import FORK
 from spectrace.runs.live import (
     EpisodeProtocol,
     Labels,
@@ -54,7 +55,6 @@ from spectrace.runs.rehearsing import own_task, rehearse, require_same_tools
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EventStore
 
-FORK = "fork"
 _VERDICT = re.compile(r"s\d+", re.ASCII)
 """The position of a review that decodes its verdict."""
 _FAILED = (GenerateFailed, ActFailed, ResetFailed, EvaluateFailed)

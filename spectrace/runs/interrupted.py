@@ -28,6 +28,8 @@ from spectrace.runs.recording import cut_short
 from spectrace.runs.reverify import REVERIFY
 
 _ASKED = (GenerateRequested, ActRequested, ResetRequested, EvaluateRequested)
+FORK = "fork"
+"""The kind of parent whose record an episode executes again up to an event."""
 _FULL = "max_events"
 
 
@@ -89,6 +91,7 @@ def left_by(events: Sequence[Event]) -> Left:
             f"{name} was interrupted before it had taken over the record of {first.parent.episode}, and did nothing: "
             f"resume {first.parent.episode}."
         )
+    _require_at_fork(first, events)
     said = {event.body.request: event.body for event in events if isinstance(event.body, OutcomeSettled)}
     open_ = [
         deed.seq
@@ -107,6 +110,26 @@ def left_by(events: Sequence[Event]) -> Left:
 def word_as_observation(word: OutcomeSettled) -> Observation:
     """Return a person's word on an action as what was observed of it: the evidence."""
     return Observation(word.evidence, error=word.outcome == "error")
+
+
+def _require_at_fork(first: EpisodeStarted, events: Sequence[Event]) -> None:
+    """Raise UsageError for a fork that was cut off before it had come to its fork point.
+
+    The rest of its parent's record, and the verdict that a person put in place of the last answer, are not in its log:
+    what went on from there would be another episode than the one that was asked for.
+    """
+    parent = first.parent
+    if parent is None or parent.kind != FORK or parent.seq is None:
+        return
+    # It writes what its parent wrote, event by event.
+    reached = sum(not isinstance(event.body, EpisodeEnded | OutcomeSettled) for event in events) - 1
+    if reached < parent.seq:
+        at = f"{parent.episode}:{parent.seq}"
+        raise UsageError(
+            f"{events[0].episode} is a fork of {at} and was cut off at event {reached}, before it had come there: what "
+            f"is left of that record, and a verdict that was edited there, are not in it. Fork again: `spectrace fork "
+            f"{at}` with what this one was given."
+        )
 
 
 def _ended(events: Sequence[Event]) -> int:

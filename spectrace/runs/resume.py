@@ -11,6 +11,7 @@ is held, so that two cannot begin at once).
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 
 from spectrace.core.deeds import RESUME
@@ -26,7 +27,7 @@ from spectrace.core.money import rates_by_model
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, ModelFacts
 from spectrace.environments.environment import Attachable, Environment
-from spectrace.errors import Conflict, EnvironmentFailed, ReplayDiverged, Untestable
+from spectrace.errors import Conflict, EnvironmentFailed, EpisodeNotFound, ReplayDiverged, Untestable
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import EDITED, Driver
 from spectrace.runs.interrupted import Left, word_as_observation
@@ -47,6 +48,7 @@ from spectrace.runs.rehearsing import own_task, rehearse, require_same_tools
 from spectrace.runs.sources import Limits, LiveSource, Observed
 from spectrace.runs.taking_over import TakenOver, keys_of
 from spectrace.store.event_store import EpisodeWriter, EventStore
+from spectrace.store.families import line
 from spectrace.store.process import operator
 
 _SHORT = 19
@@ -205,23 +207,25 @@ async def _begun(
     watch: Watcher | None,
     admit: Callable[[], None] | None,
 ) -> tuple[Recorder, EpisodeWriter]:
-    """Begin the child while the parent is held, so that it is gone on with once."""
-    held = await asyncio.to_thread(_held, store, left)
-    try:
+    """Begin the child while the parent is held, and all that it goes on from: a family is gone on with once."""
+    with ExitStack() as held:
+        await asyncio.to_thread(_hold, store, left, held)
         if admit is not None:
             await asyncio.to_thread(admit)
         recorder, writer = await begin(store, new_episode_id(), first, watch)
-    finally:
-        await asyncio.to_thread(held.close)
     if watch is not None:
         watch(recorder.episode, 0, first)
     return recorder, writer
 
 
-def _held(store: EventStore, left: Left) -> EpisodeWriter:
+def _hold(store: EventStore, left: Left, held: ExitStack) -> None:
+    """Hold the episode and those that it goes on from, the first of the family first, where two can only meet."""
     episode = left.events[0].episode
-    writer = store.reopen(episode)
+    for name in reversed(line(store, episode)):
+        try:
+            writer = store.reopen(name)
+        except EpisodeNotFound:  # the child was brought here without it
+            continue
+        held.callback(writer.close)
     if store.row(episode).events != len(left.events):
-        writer.close()
         raise Conflict(f"{episode} was added to meanwhile: resume it again.")
-    return writer

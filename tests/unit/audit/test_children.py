@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.audit.children import require_untouched, resumed_in
+from spectrace.audit.children import families, require_untouched, resumed_in
 from spectrace.core.events import ActCompleted, ActRequested, Parent
 from spectrace.errors import Conflict, UsageError
 from spectrace.store.memory import MemoryEventStore
@@ -96,3 +96,59 @@ def test_a_child_at_work_is_waited_for(store):
     with pytest.raises(Conflict, match="is being gone on with, in child"):
         require_untouched(store, "first")
     held.close()
+
+
+def test_a_sibling_that_acted_is_in_the_way_of_every_other_child_of_its_parent(store):
+    put(store, "first", 5)
+    put(store, "idle", 5, "first")
+    put(store, "below", 5, "idle")
+    put(store, "acted", ASKED, "first")
+
+    for name in ("idle", "below"):
+        said = f"first was gone on with in acted, which has acted since.* {name} goes on from first as well"
+        with pytest.raises(UsageError, match=said):
+            require_untouched(store, name)
+    require_untouched(store, "acted")
+
+
+def test_what_a_siblings_child_did_counts_as_well(store):
+    put(store, "first", 5)
+    put(store, "idle", 5, "first")
+    put(store, "other", 5, "first")
+    put(store, "nephew", ASKED, "other")
+
+    with pytest.raises(UsageError, match="other was gone on with in nephew"):
+        require_untouched(store, "idle")
+
+
+def test_a_sibling_at_work_is_waited_for(store):
+    put(store, "first", 5)
+    put(store, "idle", 5, "first")
+    put(store, "other", 5, "first")
+    held = store.reopen("other")
+
+    with pytest.raises(Conflict, match="first is being gone on with, in other"):
+        require_untouched(store, "idle")
+    held.close()
+
+
+def test_a_parent_that_the_store_lacks_still_has_its_other_children(store):
+    put(store, "idle", 5, "elsewhere")
+    require_untouched(store, "idle")
+    put(store, "acted", ASKED, "elsewhere")
+
+    with pytest.raises(UsageError, match="elsewhere was gone on with in acted"):
+        require_untouched(store, "idle")
+
+
+def test_a_family_is_named_by_the_first_of_its_line(store):
+    put(store, "first", 5)
+    put(store, "child", 5, "first")
+    put(store, "grandchild", 5, "child")
+    put(store, "fork", 5, "first", "fork")
+
+    assert families(store, ["first", "grandchild", "fork"]) == {
+        "first": "first",
+        "grandchild": "first",
+        "fork": "fork",
+    }

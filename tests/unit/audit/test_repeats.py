@@ -49,3 +49,22 @@ def test_reads_are_no_repeats():
     read = sent(1, "{}", effect_declared="read", state_changed=False)
 
     assert repeated([read, read]) == []
+
+
+def test_what_two_episodes_of_one_family_did_was_done_twice():
+    deeds = [sent(1, "{}"), replace(sent(3, "{}"), episode="f"), replace(sent(5, "{}"), episode="other")]
+    (group,) = repeated(deeds, {"e": "p", "f": "p", "other": "other"})
+
+    assert (group.places, group.least, group.most) == (("e:1", "f:3"), 2, 2)
+
+
+def test_what_never_ran_and_was_done_by_a_child_was_done_once():
+    deeds = [sent(1, "{}", "never"), replace(sent(3, "{}"), episode="f")]
+
+    assert repeated(deeds, {"e": "e", "f": "e"}) == []
+
+
+def test_what_a_child_took_over_is_no_repeat():
+    deeds = [sent(1, "{}"), replace(sent(1, "{}"), episode="f", taken_over=True)]
+
+    assert repeated(deeds, {"e": "e", "f": "e"}) == []

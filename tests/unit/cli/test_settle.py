@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
+from spectrace.core.events import Parent
 from spectrace.store.event_store import Pending
 from spectrace.store.sql import open_store
 from tests.episodes import recorded_events
+from tests.resumes import cut
 
 ASKED = 30
 """The accepted write of `tests.episodes` is asked in this event."""
@@ -138,3 +142,46 @@ def test_hostile_evidence_is_recorded_as_it_stands_and_shown_as_text(line, inter
 def test_a_missing_database_is_refused_and_not_made(line, tmp_path):
     assert line("audit", "settle", f"{EP}:1", *WORD, "--db", "nowhere.db").exit_code == 2
     assert not (tmp_path / "nowhere.db").exists()
+
+
+def test_a_word_that_a_child_went_on_without_is_kept_and_no_going_on_is_promised(line, interrupted):
+    line("audit", "settle", interrupted, *WORD)
+    events = recorded_events()
+    store = open_store("spectrace.db")
+    cut(
+        store,
+        [replace(events[0], body=replace(events[0].body, parent=Parent("resume", EP, ASKED))), *events[1:]],
+        31,
+        "c",
+    )
+    store.close()
+    told = line("audit", "settle", interrupted, "--outcome", "never", "--evidence", "not there", "--by", "Bob")
+    said = " ".join(told.stderr.split())
+
+    assert (told.exit_code, outcome(line)) == (0, "never")
+    assert "goes on from there" not in said
+    assert f"nothing goes on from here: {EP} was gone on with in c, which has acted since" in said
+
+
+def test_a_child_that_stands_on_the_former_word_is_named(line, interrupted):
+    line("audit", "settle", interrupted, *WORD)
+    events = recorded_events()
+    store = open_store("spectrace.db")
+    told = [
+        replace(one, body=replace(one.body, source="edited" if one.seq > ASKED else "record"))
+        if hasattr(one.body, "source")
+        else one
+        for one in events[1 : ASKED + 2]
+    ]
+    cut(
+        store,
+        [replace(events[0], body=replace(events[0].body, parent=Parent("resume", EP, ASKED))), *told],
+        ASKED + 1,
+        "c",
+    )
+    store.close()
+    said = line("audit", "settle", interrupted, "--outcome", "never", "--evidence", "not there", "--by", "Bob").stderr
+
+    assert f"c went on with the word on {interrupted} that it was ok (Ann Lee, event {ASKED + 2}); since then" in said
+    assert "Nothing goes on from c." in said
+    assert f"`spectrace resume {EP} --env ENV` goes on from there." in said

@@ -127,3 +127,14 @@ def test_a_child_that_took_nothing_over_names_its_parent():
 
     with pytest.raises(UsageError, match="had taken over the record of abc, and did nothing: resume abc"):
         left_by(events[:1])
+
+
+def test_a_fork_that_was_cut_off_before_its_fork_point_is_forked_again_and_one_behind_it_goes_on():
+    events = recorded_events()
+    first = replace(events[0], body=replace(events[0].body, parent=Parent("fork", "parent", 13)))
+    end = Outcome("interrupted", "recovered")
+    for last in (3, 12):
+        cut_off = ended([first, *events[1:]], last, end)
+        with pytest.raises(UsageError, match=f"cut off at event {last}, before .*`spectrace fork parent:13`"):
+            left_by(cut_off)
+    assert left_by(ended([first, *events[1:]], 13, end)).told[-1].seq == 13
