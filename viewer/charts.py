@@ -48,9 +48,9 @@ def forest(panel: Forest) -> Chart:
     if several:
         base = base.encode(yOffset=alt.YOffset("series:N", sort=series))
     scale = alt.X(
-        "value:Q", title=panel.axis, scale=alt.Scale(domain=_domain(panel), nice=False), axis=alt.Axis(tickCount=6)
+        "value:Q", title=panel.label, scale=alt.Scale(domain=_domain(panel), nice=False), axis=alt.Axis(tickCount=6)
     )
-    bounds = base.mark_bar(opacity=0.25, height=8).encode(x=alt.X("least:Q", title=panel.axis), x2="most:Q")
+    bounds = base.mark_bar(opacity=0.25, height=8).encode(x=alt.X("least:Q", title=panel.label), x2="most:Q")
     spans = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
     points = base.mark_point(size=60, opacity=1, strokeWidth=2).encode(
         x=scale,

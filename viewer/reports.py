@@ -27,6 +27,8 @@ class Report:
     compared: bool
     """Whether there is anything on which they could disagree."""
     disagreements: tuple[Disagreement, ...]
+    repeated: bool
+    """Whether reviews were judged several times: the disagreements are those of the first time."""
 
 
 def load(reader: Reader, runs: Sequence[str], known: Sequence[RunSummary]) -> Report:
@@ -46,4 +48,5 @@ def _load(_reader: Reader, url: str, runs: tuple[str, ...], stand: str) -> Repor
         pair.names,
         any(one.recorded is not None for one in pair.reviews),
         tuple(disagreements(found, pair)),
+        any(one.found.repeats > 1 for one in found.runs),
     )

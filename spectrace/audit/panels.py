@@ -49,6 +49,9 @@ class Mark:
     """The value and its interval, in the axis's units."""
 
 
+_INTERVAL = ", 95 % interval"
+
+
 @dataclass(frozen=True, slots=True)
 class Forest:
     """Estimates with their intervals, a row for each kind of figure and a mark for each series."""
@@ -67,6 +70,23 @@ class Forest:
     def rows(self) -> tuple[str, ...]:
         """The rows from the top, in their order of first appearance."""
         return tuple(dict.fromkeys(one.row for one in self.marks))
+
+    @property
+    def label(self) -> str:
+        """The axis's title, which names an interval only where there is one."""
+        return self.axis if any(one.low is not None for one in self.marks) else self.axis.replace(_INTERVAL, "")
+
+    @property
+    def key(self) -> str:
+        """What lines, hollow marks and pale bars say, as far as they are there."""
+        said = {
+            "a line is a 95 % interval": any(one.low is not None for one in self.marks),
+            "a hollow mark has no interval": any(one.low is None for one in self.marks),
+            "a pale bar spans what is left out counted either way: bounds, no interval": any(
+                one.bounds is not None for one in self.marks
+            ),
+        }
+        return "; ".join(words for words, there in said.items() if there).capitalize()
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def _forest(axes: Axes, forest: Forest) -> None:
     axes.set_xlim(*_limits(forest))
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=_GRID, linewidth=0.7)
-    axes.set_xlabel(forest.axis)
+    axes.set_xlabel(forest.label)
     axes.set_title(_shown(forest.title, 90))
 
 

@@ -96,6 +96,9 @@ def _panel(panel: Panel, where: str) -> None:
                 st.text(f"rows: {inline(panel.down, 60)}  ·  columns: {inline(panel.across, 60)}")
             chart = charts.matrix(panel)
     st.altair_chart(chart, key=f"chart-{where}")
+    if isinstance(panel, Forest):
+        with st.container(key=f"key-{where}"):
+            st.text(panel.key)
 
 
 def _title(text: str, where: str) -> None:
@@ -126,7 +129,8 @@ def _disagreements(report: Report) -> None:
     if not report.compared:
         return  # derived segments alone: nobody has judged them before
     more = f", the first {SHOWN:,} are listed" if len(found) > SHOWN else ""
-    _title(f"Disagreements: {len(found):,}{more}", "disagreements")
+    of = " in the first answers, of several to each review" if report.repeated else ""
+    _title(f"Disagreements{of}: {len(found):,}{more}", "disagreements")
     if not found:
         with st.container(key="hint"):
             st.text("Wherever both judged, both accept everything or both reject something.")

@@ -27,6 +27,18 @@ def test_a_run_has_forests_a_curve_and_its_verdicts_crossed(store, episodes, tol
     assert sum(map(sum, matrix.counts)) == 36
 
 
+def test_an_interval_is_named_only_where_there_is_one(store, told):
+    few, many = record_reviews(store, 4), record_reviews(store, 12)
+    judge_again(store, few, "few", unusable={0})
+    judge_again(store, many, "many")
+    without, with_intervals = told("few")[0], told("many")[0]
+
+    assert (without.label, with_intervals.label) == ("share or coefficient", "share or coefficient, 95 % interval")
+    assert "95 %" not in without.key
+    assert "bounds, no interval" in without.key
+    assert with_intervals.key.startswith("A line is a 95 % interval")
+
+
 def test_marks_are_the_figures_with_their_intervals_and_bounds(store, episodes, told, reader):
     judge_again(store, episodes, "night", unusable={0})
     first = told("night")[0].marks[0]
