@@ -101,7 +101,7 @@ def _item(episode: Episode, segment: FoldedSegment, known: _Beside) -> WhyItem:
         end_reason=episode.ended.reason if episode.ended else None,
         reward=episode.ended.reward if episode.ended else None,
         edited_by=(by or "").removeprefix("person:") if source == "edited" else None,
-        taken_over=source == "record",
+        taken_over=episode.taken.has(segment.verdict_seq, segment.review),
     )
 
 

@@ -27,6 +27,11 @@ def before(found: Estimate, plan: Plan, facts: ModelFacts) -> Iterator[str]:
         yield f"{_reviews(found.before)} judged before."
     if found.left_out:
         yield f"{_reviews(found.left_out)} left out: {plan.verifier} says nothing of them."
+    if found.parents:
+        yield (
+            f"{_reviews(found.parents)} left to the episodes that they were taken over from: what a fork or a resumed "
+            "episode has from its parent is judged there."
+        )
     for episode, why in list(found.unread.items())[:3]:
         yield f"Episode {episode} cannot be judged: {why}"
     if len(found.unread) > 3:  # noqa: PLR2004 - enough to look

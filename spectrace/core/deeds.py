@@ -34,6 +34,8 @@ from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
 
 RESUME = "resume"
 """The kind of parent that an episode goes on from."""
+FORK = "fork"
+"""The kind of parent whose record an episode takes over up to an event, executing it again."""
 FROM_THE_RECORD = frozenset({"record", "edited"})
 """Sources of an answer that was not given for this episode: recorded in another, or a person's word on it."""
 

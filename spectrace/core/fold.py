@@ -30,6 +30,7 @@ from spectrace.core.events import (
     Unknown,
     VerdictGiven,
 )
+from spectrace.core.taken import Taken
 from spectrace.core.tally import Tally
 from spectrace.core.types import Action, Effect, History, Observation, Step, Verdict
 from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
@@ -130,6 +131,8 @@ class Episode:
     """What passed from event to event; where the wall clock went back, the latency that the event itself measured."""
     clock_back: list[int] = field(default_factory=list)
     """The events at which the wall clock stood before the event before: order is by number, always."""
+    taken: Taken = field(default_factory=Taken, repr=False, compare=False)
+    """What it has from the record of the episode that it forked off or goes on from."""
     _by_index: dict[int, FoldedSegment] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -159,6 +162,7 @@ def fold(events: Iterable[Event]) -> Episode:
         raise ValueError(msg)
     episode = Episode(first.episode, first.body, first.at, events=1, last_at=first.at)
     episode.tally.count(first.body)
+    episode.taken.hear(first.seq, first.body)
     for event in iterator:
         try:
             apply(episode, event)
@@ -178,6 +182,7 @@ def apply(episode: Episode, event: Event) -> None:
     episode.took_us += passed
     episode.last_at = event.at
     episode.tally.count(body)
+    episode.taken.hear(event.seq, body)
     match body:
         case ResetCompleted(messages=messages):
             episode.history = History(messages)

@@ -66,7 +66,19 @@ def scope_of(started: EpisodeStarted) -> Scope:
 
 
 def selected(parent: Episode, *, only_rejected: bool) -> list[Review]:
-    """Return the reviews that a pass selects: asking, comparing and replaying must all choose the same ones."""
+    """Return the reviews that a pass selects: asking and comparing must choose the same ones.
+
+    What an episode took over is judged with the episode that it took it from, and once.
+    """
+    return [one for one in _every(parent, only_rejected=only_rejected) if not one.taken_over]
+
+
+def left_to_parents(parent: Episode, *, only_rejected: bool) -> int:
+    """Return how many reviews a pass would select, were they not those of the episode that this one took over."""
+    return sum(one.taken_over for one in _every(parent, only_rejected=only_rejected))
+
+
+def _every(parent: Episode, *, only_rejected: bool) -> list[Review]:
     return [one for one in reviews_of(parent) if not only_rejected or is_rejected(one)]
 
 
@@ -76,8 +88,8 @@ def is_rejected(review: Review) -> bool:
 
 
 def asked_of(scope: Scope, parent: Episode) -> list[Review]:
-    """Return the reviews that a child went through, in its order."""
-    reviews = selected(parent, only_rejected=scope.only_rejected)
+    """Return the reviews that a child went through, in its order: once what was taken over was judged as well."""
+    reviews = _every(parent, only_rejected=scope.only_rejected)
     if scope.segments is None:
         return reviews
     by_segment = {one.segment: one for one in reviews}

@@ -34,6 +34,9 @@ class Review:
     corrected: bool = False
     """Whether its rejection led to a turn of a model: it had no replacement, or one that was refused or not wanted."""
 
+    taken_over: bool = False
+    """Whether it is the parent's of a forked or resumed episode: it was judged, or drafted, there."""
+
     @property
     def key(self) -> int:
         """The event that names this review in its episode: its verdict, or where nobody judged it its last draft."""
@@ -41,13 +44,16 @@ class Review:
 
 
 def reviews_of(episode: Episode, k: int = 6) -> list[Review]:
-    """Return the recorded reviews; where the episode's protocol has none, the derived ones with segments of k steps."""
+    """Return the recorded reviews; where the episode's protocol has none, the derived ones with segments of k steps.
+
+    A forked or resumed episode has its parent's as well, marked `taken_over`.
+    """
     if episode.started.protocol == "specagent":
-        return [_recorded(segment) for segment in episode.segments if segment.verdict is not None]
+        return [_recorded(episode, segment) for segment in episode.segments if segment.verdict is not None]
     return list(_derived(episode, k))
 
 
-def _recorded(segment: FoldedSegment) -> Review:
+def _recorded(episode: Episode, segment: FoldedSegment) -> Review:
     return Review(
         segment=segment.index,
         history=segment.history,
@@ -57,6 +63,7 @@ def _recorded(segment: FoldedSegment) -> Review:
         derived=False,
         drafted_seq=max((folded.seq for folded in segment.judged), default=-1),
         corrected=segment.repair is not None and segment.repair.kind == "corrective",
+        taken_over=segment.verdict_seq is not None and episode.taken.has(segment.verdict_seq, segment.review),
     )
 
 
@@ -70,7 +77,17 @@ def _derived(episode: Episode, k: int) -> Iterator[Review]:
         held = step.effect in {Effect.WRITE, Effect.FINISH} and folded.objection is None
         if held:
             under_review = (*segment[:-1], replace(step, observation=None))
-            yield Review(next(numbers), history, under_review, None, None, derived=True, drafted_seq=folded.seq)
+            theirs = episode.taken.has(folded.seq, folded.request)
+            yield Review(
+                next(numbers),
+                history,
+                under_review,
+                None,
+                None,
+                derived=True,
+                drafted_seq=folded.seq,
+                taken_over=theirs,
+            )
         elif (step.effect is Effect.READ or folded.objection is not None) and len(segment) < k:
             continue
         else:

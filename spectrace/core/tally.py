@@ -18,6 +18,7 @@ from spectrace.core.events import (
     Totals,
     VerdictGiven,
 )
+from spectrace.core.taken import Taken
 from spectrace.core.types import Effect
 
 
@@ -28,14 +29,24 @@ class Tally:
         """Start from nothing."""
         self._counts = asdict(Totals())
         self._resumed = False
+        self._heard = 0
+        self._taken = Taken()
 
     def count(self, body: Body | object) -> None:
-        """Count one more event. What a resumed episode took over was done, and is counted, in the one before it."""
+        """Count one more event, the next one of its episode.
+
+        What a resumed episode took over was done, and is counted, in the one before it; a fork does it again, but its
+        parent's reviews are the parent's.
+        """
         if isinstance(body, EpisodeStarted):
             self._resumed = body.parent is not None and body.parent.kind == RESUME
+        seq, self._heard = self._heard, self._heard + 1
+        self._taken.hear(seq, body)
         if type(body) not in _COUNTED:
             return
         if self._resumed and isinstance(body, ActCompleted) and body.source in FROM_THE_RECORD:
+            return
+        if isinstance(body, VerdictGiven) and self._taken.has(seq, body.review):
             return
         for name, more in _counts(body):
             self._counts[name] += more

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from spectrace.core.deeds import FORK
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -35,7 +36,6 @@ from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.runs.drive import EDITED, Driver
 from spectrace.runs.fork_source import ForkSource
-from spectrace.runs.interrupted import FORK
 from spectrace.runs.live import (
     EpisodeProtocol,
     Labels,

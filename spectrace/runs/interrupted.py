@@ -6,7 +6,7 @@ Pure: it reads events and decides nothing but whether they can be gone on with. 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from spectrace.core.deeds import RESUME, changes_state, deeds
+from spectrace.core.deeds import FORK, RESUME, changes_state, deeds
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -28,8 +28,6 @@ from spectrace.runs.recording import cut_short
 from spectrace.runs.reverify import REVERIFY
 
 _ASKED = (GenerateRequested, ActRequested, ResetRequested, EvaluateRequested)
-FORK = "fork"
-"""The kind of parent whose record an episode executes again up to an event."""
 _FULL = "max_events"
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from spectrace.core.events import Event, GenerateCompleted, VerdictGiven
 from spectrace.core.fold import Episode, fold
 from spectrace.core.money import rates_of
-from spectrace.core.rereviews import is_rejected, selected
+from spectrace.core.rereviews import is_rejected, left_to_parents, selected
 from spectrace.core.review_request import review_requests
 from spectrace.core.reviewing import review_messages
 from spectrace.core.reviews import Review
@@ -51,6 +51,8 @@ class Estimate:
     """Calls of which it is recorded how much the first reviewer wrote, or known that nothing is."""
     reasons: int = 0
     """Second calls: the reasons of scored rejections, if those are rejected that were when they were recorded."""
+    parents: int = 0
+    """Reviews of forked and resumed episodes that are their parents', and are judged there."""
     unread: dict[str, str] = field(default_factory=dict)
     """Episode -> why it cannot be read."""
 
@@ -100,6 +102,7 @@ def _look(found: Estimate, work: Rejudging, facts: ModelFacts, episode: str, cou
     events = parent_at(work.store, episode, work.arbiter.head(episode))
     parent = fold(events)
     reviews = selected(parent, only_rejected=work.plan.only_rejected)
+    found.parents += left_to_parents(parent, only_rejected=work.plan.only_rejected)
     recorded = _recorded(events) if work.prompts is None else {}
     desk = _desk(work, facts, parent)
     for one, request in zip(reviews, review_requests(episode, setup_of(parent.started), reviews), strict=True):

@@ -5,15 +5,17 @@ not say what counts. What a resumed episode took over was done, and is counted, 
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 import orjson
 import sqlalchemy as sa
 
-from spectrace.core.deeds import FROM_THE_RECORD, RESUME
+from spectrace.core.deeds import FORK, FROM_THE_RECORD, RESUME
 from spectrace.core.events import (
     TYPE_NUMBERS,
     ActCompleted,
+    GenerateCompleted,
     GenerateRequested,
     RepairMade,
     SegmentClosed,
@@ -22,6 +24,7 @@ from spectrace.core.events import (
     Totals,
     VerdictGiven,
 )
+from spectrace.core.taken import Taken
 from spectrace.core.types import Effect
 from spectrace.errors import StoreError
 from spectrace.store import tables
@@ -44,7 +47,8 @@ def totals_so_far(database: Database, number: int) -> Totals:
     )
     with database.reading() as connection:
         totals = Totals()
-        if _is_resumed(connection, number):
+        parent = _parent(connection, number)
+        if parent.get("kind") == RESUME:
             told = Counter(
                 effect
                 for effect, codec, payload in connection.execute(acts)
@@ -53,17 +57,40 @@ def totals_so_far(database: Database, number: int) -> Totals:
             totals = Totals(reads=-told[Effect.READ], writes=-told[Effect.WRITE])
         for type_, effect, outcome, count in connection.execute(counted):
             totals = _with_headers(totals, type_, effect, outcome, count)
+        for outcome in _reviewed_in_parent(connection, number, parent):
+            totals = _with_headers(totals, TYPE_NUMBERS[VerdictGiven], None, outcome, -1)
         for type_, codec, payload in connection.execute(bodies):
             totals = _with_body(totals, type_, _body(codec, payload))
     return totals
 
 
-def _is_resumed(connection: sa.Connection, number: int) -> bool:
+def _parent(connection: sa.Connection, number: int) -> dict[str, object]:
     first = sa.select(tables.events.c.codec, tables.events.c.payload).where(tables.events.c.key == key(number, 0))
     for codec, payload in connection.execute(first):
         parent = _body(codec, payload).get("parent")
-        return isinstance(parent, dict) and parent.get("kind") == RESUME
-    return False
+        return parent if isinstance(parent, dict) else {}
+    return {}
+
+
+def _reviewed_in_parent(connection: sa.Connection, number: int, parent: dict[str, object]) -> Iterator[str | None]:
+    """Yield the outcome of each verdict that the episode took over from its parent."""
+    kind, until = parent.get("kind"), parent.get("seq")
+    if kind not in {FORK, RESUME}:
+        return
+    taken, column = Taken(), tables.events.c
+    taken.begin(str(kind), until if isinstance(until, int) else None)
+    here = (column.key >= key(number, 0), column.key <= key(number, SEQ_MASK))
+    query = sa.select(column.key, column.type, column.outcome, column.codec, column.payload)
+    told = query.where(*here, column.type.in_([TYPE_NUMBERS[GenerateCompleted], TYPE_NUMBERS[VerdictGiven]]))
+    for key_, type_, outcome, codec, payload in connection.execute(told.order_by(column.key)):
+        body, seq = _body(codec, payload), key_ & SEQ_MASK
+        asked = body.get("review" if type_ == TYPE_NUMBERS[VerdictGiven] else "request")
+        if not isinstance(asked, int):
+            continue
+        if type_ == TYPE_NUMBERS[GenerateCompleted]:
+            taken.answered(seq, asked, body.get("source"))
+        elif taken.has(seq, asked):
+            yield outcome
 
 
 def _with_headers(totals: Totals, type_: int, effect: str | None, outcome: str | None, count: int) -> Totals:

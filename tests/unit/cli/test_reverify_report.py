@@ -113,3 +113,12 @@ def test_going_on_names_prompts_of_its_own():
     (_, words) = after(Estimate(reviews=1), replace(DONE, settings={"verifier": "m", "prompts": "sha256:ab"}), 0, None)
 
     assert words.endswith("`spectrace reverify --name again --verifier m --prompts FILE` goes on.")
+
+
+def test_what_was_taken_over_is_left_to_the_parents_and_that_is_said():
+    found = Estimate(episodes=2, reviews=3, parents=2)
+
+    assert list(before(found, replace(PLAN, repeat=1), FACTS))[1] == (
+        "2 reviews were left to the episodes that they were taken over from: what a fork or a resumed episode has from "
+        "its parent is judged there."
+    )

@@ -5,19 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import GenerateRequested
+from spectrace.core.events import GenerateRequested, VerdictGiven
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Completion, Message, ModelFacts, Usage
 from spectrace.errors import ModelFailed
+from spectrace.runs.fork import Edit
 from spectrace.runs.pass_estimate import estimate
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.verifiers import JudgePool
 from spectrace.store import runs
 from spectrace.store.sql import open_store
-from tests.episodes import STRONG, record_shop
+from tests.episodes import DONE, STRONG, record_shop
+from tests.forks import first, fork
 from tests.playbook import accept
+from tests.resumes import cut
 from tests.verifying import judged, shop_episodes, verifier, work
 
+ANN = Edit('{"verdict": "accept"}', "person:Ann")
 PLAN = Plan("again", "scripted:second", repeat=2)
 FACTS = ModelFacts("strong", "scripted", "second", price='{"input": "2", "cached": "1", "output": "4"}')
 
@@ -122,3 +126,16 @@ def test_what_a_scored_rejection_will_write_is_unknown_where_nobody_counted(stor
     found = estimate(work(store, [episode], replace(PLAN, verdict="scored")), FACTS, [episode])
 
     assert (found.calls, found.reasons, found.written, found.output_tokens) == (6, 2, 4, 0)
+
+
+def test_a_review_that_a_fork_took_over_is_judged_once_with_its_parent_and_told(store):
+    (episode,) = shop_episodes(store, 1)
+    events = list(store.read(episode))
+    child = fork(events, first(events, VerdictGiven), weak=[DONE], strong=[accept()], edit=ANN)
+    again = cut(store, child, len(child) - 1)
+    at_work = work(store, [episode, again], replace(PLAN, repeat=1), verifier([accept()] * 5))
+    found = estimate(at_work, FACTS, [episode, again])
+    other = cut(store, fork(events, first(events, VerdictGiven, 1), weak=[DONE], strong=[accept()]), 30, "other")
+    told = estimate(work(store, [other], replace(PLAN, run="new"), verifier([])), FACTS, [other])
+
+    assert (found.reviews, found.parents, told.parents) == (5, 0, 2)

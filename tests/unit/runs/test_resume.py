@@ -14,18 +14,16 @@ from spectrace.core.events import (
     GenerateRequested,
     Parent,
     StateMoved,
-    VerdictGiven,
 )
 from spectrace.core.fold import fold
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Finish
 from spectrace.environments.shop import open_shop
 from spectrace.errors import Conflict, EnvironmentFailed, ModelFailed, Unsettled, Untestable, UsageError
-from spectrace.runs.fork import Edit
 from spectrace.store.memory import MemoryEventStore
 from tests.desk import at
 from tests.episodes import DONE, recorded_events
-from tests.forks import first, fork, recorded_in, replayed, sources
+from tests.forks import fork, recorded_in, replayed, sources
 from tests.lasting_desk import changes, connected, open_lasting
 from tests.playbook import accept
 from tests.resumes import answers, cut, cuts, resume
@@ -398,43 +396,3 @@ def test_nothing_is_committed_before_something_live_follows(events, file, store)
     resume(store, name, open_lasting(file), answers(events, last), watch=watch)
     assert set(lengths[: last + 1]) == {1}
     assert lengths[-1] > last
-
-
-def test_a_fork_short_of_its_edited_verdict_reaches_nothing_and_one_past_it_keeps_the_edit(store):
-    events = recorded_events()
-    edit = Edit(json.dumps({"verdict": "accept"}), "person:Ann")
-    child = fork(events, first(events, VerdictGiven), weak=[DONE], strong=[accept()], edit=edit)
-    at_edit = child[0].body.parent.seq
-    short = cut(store, child, at_edit - 1)
-
-    with pytest.raises(
-        UsageError, match=f"`spectrace fork {events[0].episode}:{at_edit}` with what this one was given"
-    ):
-        resume(store, short, open_shop(), answers(child, at_edit - 1))
-    assert list(store.read(short)) == child[:at_edit]
-
-
-def test_a_write_that_one_child_did_is_not_done_again_by_another(events, file, store):
-    name = cut(store, events, 3)
-    put(file, [])
-    gone = resume(store, name, open_lasting(file), {"weak": [ModelFailed("unreachable", "gone")], "strong": []})
-    idle = cut(store, gone, len(gone) - 2, "idle")
-    resume(store, name, open_lasting(file), answers(events, 3))
-
-    with pytest.raises(UsageError, match=f"{idle} goes on from {name} as well"):
-        resume(store, idle, open_lasting(file), answers(events, 3), moved=True)
-    assert changes(file) == ["A", "B"]
-
-
-def test_of_two_that_go_on_with_one_family_at_once_the_second_is_a_conflict(events, file, store):
-    name = cut(store, events, 3)
-    put(file, [])
-    gone = resume(store, name, open_lasting(file), {"weak": [ModelFailed("unreachable", "gone")], "strong": []})
-    idle = cut(store, gone, len(gone) - 2, "idle")
-    held = store.reopen(name)
-
-    with pytest.raises(Conflict, match=name):
-        resume(store, idle, open_lasting(file), answers(events, 3))
-    held.close()
-    assert changes(file) == []
-    store.reopen(idle).close()

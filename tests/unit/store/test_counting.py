@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import ActCompleted, Parent
+from spectrace.core.events import ActCompleted, GenerateCompleted, Parent, VerdictGiven
 from spectrace.core.tally import Tally
 from spectrace.store.counting import totals_so_far
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
@@ -56,3 +56,24 @@ def test_what_a_resumed_episode_took_over_is_not_counted_again(store):
 
     assert found == tally.totals
     assert found.reads + found.writes < sum(isinstance(body, ActCompleted) for body in BODIES)
+
+
+@pytest.mark.parametrize("kind", ["fork", "resume"])
+def test_the_reviews_that_a_child_took_over_are_its_parents(database_url, kind):
+    bodies = [
+        replace(body, source="record") if isinstance(body, GenerateCompleted) and seq < 40 else body
+        for seq, body in enumerate(BODIES)
+    ]
+    begun = replace(bodies[0], parent=Parent(kind, "ep", 39))
+    opened = open_store(database_url)
+    writer = opened.create("child", begun, EPOCH_US)
+    writer.append(pending(bodies)[1:-1], durable=False)
+    writer.close()
+    tally = Tally()
+    for body in [begun, *bodies[1:-1]]:
+        tally.count(body)
+    found = totals_so_far(opened.database, opened.log.number("child"))
+    opened.close()
+
+    assert found == tally.totals
+    assert 0 < found.reviews < sum(isinstance(body, VerdictGiven) for body in BODIES)
