@@ -25,6 +25,7 @@ def judged_log(path):
     judge_again(store, episodes, "night", 0.5, 2, unusable={0})
     judge_again(store, episodes, "day", 0.9, 3, name="third")
     judge_again(store, record_alone(store, 4), "derived", 0.5, 5)
+    judge_again(store, episodes[:3], "twice", 0.5, 6, repeats=2)
     judge_again(store, episodes[:2], EVERYTHING, 0.5, 7, name=HOSTILE["image"])
     store.close()
 
@@ -55,7 +56,7 @@ def test_every_run_is_listed_with_its_kind(draw: Draw, judged):
 
 
 def test_the_counts_say_how_many_judge_again(draw: Draw, judged):
-    assert "6 runs  ·  4 of them judge reviews again" in texts(draw(judged, runs="all"))
+    assert "7 runs  ·  5 of them judge reviews again" in texts(draw(judged, runs="all"))
 
 
 def test_a_log_without_a_run_says_how_to_name_one(draw: Draw, tmp_path):
@@ -96,6 +97,18 @@ def test_every_disagreement_is_listed_with_both_verdicts(draw: Draw, judged):
         (first == "accept") != (second == "accept")
         for first, second in zip(listed["first"], listed["second"], strict=True)
     )
+
+
+def test_of_repeats_the_disagreements_are_those_of_the_first_answers(draw: Draw, judged):
+    page = draw(judged, compare="twice")
+    listed = next((one for one in tables(page) if "segment" in one), ())
+
+    assert f"Disagreements in the first answers, of several to each review: {len(listed)}" in texts(page)
+
+
+def test_a_figure_has_a_key(draw: Draw, judged):
+    assert "A line is a 95 % interval" in texts(draw(judged, compare="night"))
+    assert "A hollow mark has no interval" in texts(draw(judged, compare="twice"))
 
 
 def test_two_runs_stand_side_by_side(draw: Draw, judged):
