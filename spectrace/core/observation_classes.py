@@ -2,7 +2,7 @@
 
 | class | the recorded text and today's |
 |---|---|
-| `exact` | are the same, character by character |
+| `exact` | are the same, character by character, and deny no renaming |
 | `json-equal` | are JSON (RFC 8259, no name twice) of equal values, written otherwise; `2` is not `2.0` |
 | `cosmetic` | are the same once some of RULES are applied to both, inside JSON to every text; each is named |
 | `id-renamed` | are the same under a renaming that holds over the whole episode (`renaming`); each pair is named |
@@ -106,11 +106,12 @@ def classify(
     The empty pointer is the whole text. Where more than one class suffices, it is the first whose needs all are
     `passing`, else the first. The renaming is read, not changed.
     """
-    if recorded == found:
+    denied = renaming.denied_by(recorded) if recorded == found else None
+    if recorded == found and denied is None:
         return Classified(ObservationClass.EXACT)
     texts = {False: (recorded, found), True: _parsed(recorded, found)}
     if all(_same(texts[view.json], view, renaming, volatile) is None for view in _LOOSEST):
-        return Classified(ObservationClass.DIVERGENT)
+        return Classified(ObservationClass.DIVERGENT, notes=_denial(denied, renaming))
     first: Classified | None = None
     for view in _VIEWS:
         if (same := _same(texts[view.json], view, renaming, volatile)) is not None:
@@ -131,6 +132,14 @@ def _classified(view: _View, same: "_Same", renaming: Renaming, sides: Sides, vo
         *(f"{pointer or 'the whole text'} is volatile" for pointer in (volatile if view.volatile else ())),
     )
     return Classified(max(needs, key=ORDER.index), frozenset(needs), notes, same.pairs)
+
+
+def _denial(word: str | None, renaming: Renaming) -> tuple[str, ...]:
+    """Say which pair the same text contradicts."""
+    if word is None:
+        return ()
+    both = [(old, new) for old, new in renaming.pairs.items() if word in {old, new}]
+    return tuple(f"{old} was {new} before, and {word} stands here as it was recorded" for old, new in both)
 
 
 def _parsed(recorded: str, found: str) -> tuple[object, object] | None:
@@ -166,7 +175,9 @@ def _same(
     for name in view.rules:
         texts = [(RULES[name](one), RULES[name](other)) for one, other in texts]
     if not view.renamed:
-        return _Same({}, ordered) if all(one == other for one, other in texts) else None
+        # A recorded identifier that stands unchanged where it was another one before is not the same thing.
+        same = all(one == other and renaming.denied_by(one) is None for one, other in texts)
+        return _Same({}, ordered) if same else None
     pairs = renaming.between(texts)
     return None if pairs is None else _Same(pairs, ordered)
 
@@ -183,6 +194,7 @@ def _walk(recorded: object, found: object, texts: list[Sides]) -> bool:
         case ("str", str(one)), ("str", str(other)):
             texts.append((one, other))
         case dict(), dict() if recorded.keys() == found.keys():
+            texts += [(name, name) for name in recorded]
             inside = [_walk(recorded[name], found[name], texts) for name in recorded]
             return list(recorded) == list(found) and all(inside)
         case list(), list() if len(recorded) == len(found):

@@ -58,6 +58,13 @@ class Renaming:
                     return None
         return None if same & (added.keys() | back.keys()) else added
 
+    def denied_by(self, text: str) -> str | None:
+        """Return an identifier that another one has taken the place of, where a text has it as it was; else None."""
+        if not self.pairs:
+            return None
+        words = _TOKEN.findall(text)
+        return next((word for word in words if self.pairs.get(word, self._back.get(word, word)) != word), None)
+
     def take(self, pairs: Mapping[str, str]) -> None:
         """Hold on to pairs from here on."""
         self.pairs.update(pairs)

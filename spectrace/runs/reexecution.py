@@ -20,9 +20,20 @@ from spectrace.core.renaming import Renaming
 from spectrace.core.types import Action, Call, Completion, Finish, Message, NeedsModel, Reply
 from spectrace.environments.environment import Environment
 from spectrace.environments.volatile import volatile_places
-from spectrace.errors import UsageError
+from spectrace.errors import ReplayDiverged, UsageError
+from spectrace.runs.divergence import named
 from spectrace.runs.recording import RecordedSource, RecordEnds, Recording
 from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
+
+_SHOWN = 200
+"""Characters of an answer that a message repeats."""
+
+_TEXTS: Mapping[type[object], str] = {
+    ActCompleted: "/observation/content",
+    EvaluateCompleted: "/detail",
+    ResetCompleted: "/messages",
+}
+"""Where an answer has its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +201,20 @@ class Reexecution:
             lacking = ",".join(kind for kind in ORDER if kind in found.needs - passing)
             why = f"It is {found.kind.value} ({'; '.join(found.notes) or 'the same JSON'})"
             self._recording.remarks[recorded.seq] = f"{why}: --accept {lacking} lets that pass."
+        elif found.notes:
+            self._denied(recorded, then, found.notes)
         self._renaming.saw(then)
         self._renaming.saw(now)
         return then if passes else now
+
+    def _denied(self, recorded: Event, then: str, notes: Sequence[str]) -> None:
+        """Diverge here: nothing that compares texts could see that the same one names another thing today."""
+        expected = self._renaming.forward(then)
+        raise ReplayDiverged(
+            recorded.seq,
+            f"event {recorded.seq} ({named(recorded.body)}) is the same text and another answer: {'; '.join(notes)}.",
+            ((_TEXTS.get(type(recorded.body), ""), expected[:_SHOWN], then[:_SHOWN]),),
+        )
 
     def _today(self, action: Action) -> Action:
         match action:

@@ -169,7 +169,8 @@ async def _compare(
         outcome = await driver.run(asked)
         _end(log, recording, outcome)
     except ReplayDiverged as diverged:
-        first = log.told.get(diverged.seq, Difference(diverged.seq, "", "", ""))
+        found = next(iter(diverged.differences), ("", "", ""))
+        first = log.told.get(diverged.seq, Difference(diverged.seq, *found, str(diverged)))
         return ReplayResult(
             episode, "diverged", recording.compared, total, recording.exact_observations, first, str(diverged)
         )

@@ -114,3 +114,25 @@ def test_rules_of_cosmetics_are_about_ends_and_forms_only(text):
 
     assert kind in {ObservationClass.COSMETIC, ObservationClass.JSON_EQUAL}
     assert [kind.value for kind in PASSABLE] == ["json-equal", "cosmetic", "id-renamed", "volatile"]
+
+
+@pytest.mark.parametrize("text", ["newest is f4af", '{"newest": "f4af"}', '{"f4af": 1}', "newest is 91c0"])
+def test_the_recorded_text_is_another_one_where_it_names_what_has_another_name_today(text):
+    renaming = Renaming()
+    renaming.take({"f4af": "91c0"})
+    one = classify(text, text, renaming, passing=frozenset(PASSABLE))
+
+    assert one.kind is ObservationClass.DIVERGENT
+    assert one.notes[0].startswith("f4af was 91c0 before, and")
+    assert classify("the newest", "the newest", renaming).kind is ObservationClass.EXACT
+
+
+def test_json_written_otherwise_denies_a_renaming_as_well():
+    renaming = Renaming()
+    renaming.take({"f4af": "91c0"})
+
+    for recorded, now in [('{"a": "f4af"}', '{"a":"f4af"}'), ('{"f4af": 1, "b": 2}', '{"b": 2, "f4af": 1}')]:
+        assert classify(recorded, now, renaming, passing=frozenset(PASSABLE)).kind is ObservationClass.DIVERGENT
+    assert (
+        classify('{"a": "f4af", "b": 1}', '{"a": "f4af", "b": 1}', renaming, ["/a"]).kind is ObservationClass.VOLATILE
+    )

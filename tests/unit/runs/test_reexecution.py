@@ -102,6 +102,13 @@ def test_an_id_that_is_another_one_again_is_no_renaming():
     assert (result.result, result.classes["divergent"]) == ("diverged", 1)
 
 
+def test_the_recorded_text_that_names_an_object_of_then_is_not_the_same_today():
+    result = again(played("f4af is queued"), Desk("91c0", "f4af is queued"), LENIENT)
+
+    assert result.result == "diverged"
+    assert "f4af was 91c0 before, and f4af stands here as it was recorded" in result.first_difference.cause
+
+
 def test_what_the_request_named_is_no_made_up_id():
     events = played()
     told = replace(events[0].body.task, request="Look at f4af.")
