@@ -4,6 +4,7 @@ A run is its verifier, prompts, repeats and data set; a table must never mix two
 on is how fast and for how much money. Nothing that its settings name is opened: the verifier is named again.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -98,12 +99,26 @@ def is_begun_by(store: SqlEventStore, plan: Plan, facts: ModelFacts) -> bool:
         return False
     begun = next(iter(store.read(first, 0, 1))).body
     theirs = begun.models[0] if isinstance(begun, EpisodeStarted) and begun.models else facts
-    if found := differences(theirs, facts):
+    found = differences(theirs, facts)
+    if found and facts.provider == theirs.provider == "labels":
+        raise UsageError(_other_labels(plan, theirs, facts))
+    if found:
         raise UsageError(
             f"{plan.verifier} is not the model here that run {plan.run!r} was begun with: they differ in {found}. "
-            "Name the same one, or give the run of this one another name"
+            "Name the same one, or give the run of this one another --name."
         )
     return True
+
+
+def _other_labels(plan: Plan, theirs: ModelFacts, facts: ModelFacts) -> str:
+    """Say that a file of labels was changed, in the words of whoever keeps it."""
+    then, now = (json.loads(one.server).get("labels") for one in (theirs, facts))
+    holds = counted(now, "label") if isinstance(now, int) else "labels"
+    held = f"it held {then} then, and holds {holds} now" if then != now else f"it holds {holds}, as then"
+    return (
+        f"{plan.verifier} is not as it was when run {plan.run!r} was begun: {held}. What a run has judged stands by "
+        "the labels of its beginning. Judge by these under another --name."
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from spectrace.audit.queries import Reader
 from spectrace.cli import console, reverify_report
 from spectrace.cli.console import Progress
 from spectrace.cli.enqueue import put_into_queue
+from spectrace.cli.label_check import require_meant
 from spectrace.cli.reverify_begin import (
     NotBegun,
     begin,
@@ -51,6 +52,8 @@ class Passing:
     shards: int = 0
     """Put into the queue."""
     _interrupted: bool = False
+    _unused: Sequence[str] = ()
+    """Which labels are of no review that was looked at."""
 
     @property
     def begun(self) -> bool:
@@ -68,6 +71,8 @@ class Passing:
         style, new = "warning" if self.has_left(found) else "dim", sum(part.new for part in self.parts)
         for words in reverify_report.after(self.estimate, found, new, stopped):
             console.say(words, style=style)
+        for words in self._unused:  # last, where it is seen
+            console.say(words, style="warning")
 
     async def go(self, concurrency: int, max_cost_usd: str | None) -> None:
         """Ask who the verifier is, begin or go on, say what it will take, and judge what is left."""
@@ -94,6 +99,8 @@ class Passing:
                 self.progress.note(f"The verifier does not answer here, so its price is not known: {error}", "warning")
                 facts = ModelFacts("strong", "", self.plan.verifier)
             work = await self._begun(facts, None)
+            for words in self._unused:
+                self.progress.note(words, "warning")
             self.shards = await put_into_queue(self._store(), work.plan, self.names, shard)
         finally:
             await self.pool.close()
@@ -136,9 +143,11 @@ class Passing:
             purse=Purse(max_cost_usd, of_run=True, spent=spent),
         )
         self.estimate = estimate(work, facts, self._shown())
+        self._unused = self.pool.judge.unused() if isinstance(self.pool, JudgePool) else ()
         if known is None:
             for why in self.estimate.unread.values():  # of what it selects, everything can be judged
                 raise StoreError(why)
+            require_meant(self.pool, store, self.estimate, only_rejected=self.plan.only_rejected)
             work.arbiter = begin(store, self.plan, self.names)
         self._say_before(facts)
         changed = grown(store, work.arbiter, self.names)
@@ -150,9 +159,6 @@ class Passing:
     def _say_before(self, facts: ModelFacts) -> None:
         for words in reverify_report.before(self.estimate, self.plan, facts):
             self.progress.note(words)
-        if isinstance(self.pool, JudgePool):
-            for words in self.pool.judge.unused():
-                self.progress.note(words, "warning")
 
     def _shown(self) -> Iterator[str]:
         for number, name in enumerate(self.names, start=1):

@@ -8,6 +8,7 @@ file's digest among the facts; a replay does not read the file.
 import hashlib
 import json
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spectrace.core.review_request import ReviewRequest
@@ -35,6 +36,11 @@ class LabelJudge:
         self._digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
         self._labels = read_labels(text, path.name)
         self._name = path.name
+        if not self._labels:
+            raise UsageError(
+                f"labels {file} has no label yet: fill in decision (accept or reject) of at least one row, then judge "
+                "by it. `reverify --template` writes a file with a row for each review."
+            )
         self._by_beginning: dict[str, list[Label]] = defaultdict(list)
         for label in self._labels:
             self._by_beginning[label.episode].append(label)
@@ -53,17 +59,28 @@ class LabelJudge:
         """Whether somebody labelled the review; raise UsageError naming the lines that contradict it or each other."""
         return bool(self._of(request))
 
+    @property
+    def name(self) -> str:
+        """The file's name, without where it lies."""
+        return self._name
+
+    def strangers(self) -> Mapping[str, int]:
+        """Return what labels call an episode of which no review was asked for, and the line of the first of them."""
+        left = (label.episode for label in self._labels if label.line not in self._used)
+        return {one: self._by_beginning[one][0].line for one in left if one not in self._meant}
+
+    def strange(self) -> Sequence[int]:
+        """Return the lines of labels whose episode was asked for, and whose review was not."""
+        return [one.line for one in self._labels if one.line not in self._used and one.episode in self._meant]
+
     def unused(self) -> tuple[str, ...]:
         """Say which labels no review was found for."""
-        left = [label for label in self._labels if label.line not in self._used]
-        strangers = list(dict.fromkeys(label.episode for label in left if label.episode not in self._meant))
-        strange = [label for label in left if label.episode in self._meant]
         said = []
-        if strangers:
-            shown = _listed([f"{one} (line {self._by_beginning[one][0].line})" for one in strangers])
+        if strangers := self.strangers():
+            shown = listed([f"{one} (line {line})" for one, line in strangers.items()])
             said.append(f"{self._name} has labels of episodes that are not selected: {shown}.")
-        if strange:
-            shown = _listed([str(label.line) for label in strange])
+        if strange := self.strange():
+            shown = listed([str(line) for line in strange])
             said.append(f"{self._name} has labels of reviews that are not selected, or are none: lines {shown}.")
         return tuple(said)
 
@@ -138,6 +155,7 @@ class LabelJudge:
             )
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many there are more."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more

@@ -6,7 +6,6 @@ more. A scored verdict decodes nothing where all is accepted, and a rejection as
 many are rejected is taken from the record. Episodes are read one after the other and not kept.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -83,17 +82,18 @@ def estimate(work: Rejudging, facts: ModelFacts, episodes: Iterable[str]) -> Est
 
 def _add(found: Estimate, work: Rejudging, facts: ModelFacts, episode: str) -> None:
     counted: dict[int, set[int]] = {repeat: set() for repeat in range(1, work.plan.repeat + 1)}
-    whole: dict[int, int] = {}
+    whole: set[int] = set()
     for item in work.arbiter.items(episode):
         if item.verdict_seq == WHOLE:
-            whole[item.repeat] = json.loads(item.result).get("left_out", 0)
+            # Labels are all looked up: those left out before may be there now, and what none is of is told.
+            if facts.provider != "labels":
+                whole.add(item.repeat)
         else:
             counted.setdefault(item.repeat, set()).add(item.verdict_seq)
     left = [repeat for repeat in range(1, work.plan.repeat + 1) if repeat not in whole]
-    for repeat, left_out in whole.items():
-        found.reviews += len(counted[repeat]) + left_out
+    for repeat in whole:
+        found.reviews += len(counted[repeat])
         found.before += len(counted[repeat])
-        found.left_out += left_out
     if left:
         _look(found, work, facts, episode, [counted[repeat] for repeat in left])
 
@@ -109,7 +109,8 @@ def _look(found: Estimate, work: Rejudging, facts: ModelFacts, episode: str, cou
         times = sum(one.key not in those for those in counted)
         found.reviews += len(counted)
         found.before += len(counted) - times
-        if times and not covers(work.pool, request):
+        covered = covers(work.pool, request)  # asked of those judged before too: labels keep count of what they are of
+        if times and not covered:
             found.left_out += times
         elif times and facts.provider not in _NO_TOKENS:
             _count(found, desk, one, recorded.get(one.key, Usage()), times)

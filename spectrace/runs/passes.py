@@ -91,8 +91,8 @@ class Rejudging:
         if self._is_cancelled():
             return Part(episode, repeat, why=CANCELLED, then="stop")
         counted = {item.verdict_seq: item for item in self.arbiter.items(episode) if item.repeat == repeat}
-        if (whole := counted.pop(WHOLE, None)) is not None:
-            return Part(episode, repeat, before=len(counted), left_out=json.loads(whole.result).get("left_out", 0))
+        if (whole := counted.pop(WHOLE, None)) is not None and not _left_out(whole):
+            return Part(episode, repeat, before=len(counted))
         parent = fold(parent_at(self.store, episode, self.arbiter.head(episode)))
         reviews = list(self._covered(parent))
         asked = [one for one, covered in reviews if covered]
@@ -224,6 +224,11 @@ class _Refusal:
     def __call__(self) -> str | None:
         first, self.first = self.first, False
         return self.work.refusal(self.left, self.child, first=first)
+
+
+def _left_out(whole: Item) -> bool:
+    """Whether nothing is left only because the verifier said nothing of a review: people may have filled in more."""
+    return bool(json.loads(whole.result).get("left_out", 0))
 
 
 def _told(part: Part, why: str, then: Then = "again") -> Part:
