@@ -4,9 +4,12 @@ It is pure ASCII, so that no recorded character can reach a terminal or break a 
 """
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, redirect_stdout
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+
+_STDOUT, _STDERR = 1, 2
 
 
 def write(command: str, items: Iterable[Mapping[str, object]]) -> None:
@@ -15,6 +18,17 @@ def write(command: str, items: Iterable[Mapping[str, object]]) -> None:
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
 
-def kept_clean() -> AbstractContextManager[object]:
-    """Let what a user's own code prints inside the block go to stderr: stdout is for the document, or a table."""
-    return redirect_stdout(sys.stderr)
+@contextmanager
+def kept_clean() -> Iterator[None]:
+    """Let what a user's own code prints inside the block go to stderr: stdout is for the document, or a table.
+
+    That of programs and C libraries that it calls too: they write to the descriptor, which is stderr's for so long.
+    """
+    sys.stdout.flush()
+    with ExitStack() as moved, redirect_stdout(sys.stderr):
+        with suppress(OSError):  # a stdout or stderr that is closed: nothing can be written there
+            kept = os.dup(_STDOUT)
+            moved.callback(os.close, kept)
+            moved.callback(os.dup2, kept, _STDOUT)
+            os.dup2(_STDERR, _STDOUT)
+        yield

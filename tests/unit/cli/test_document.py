@@ -1,4 +1,6 @@
 import json
+import os
+import subprocess
 import sys
 
 from spectrace.cli import document
@@ -21,3 +23,15 @@ def test_what_users_code_prints_is_no_part_of_it(capsys):
 
     assert json.loads(out)["items"] == []
     assert err == "from a function of the user's\n"
+
+
+def test_what_programs_that_users_code_calls_write_is_no_part_of_it(capfd):
+    sys.stdout.write("before ")
+    with document.kept_clean():
+        subprocess.run([sys.executable, "-c", "print('from a program')"], check=True)
+        os.write(1, b"from a C library\n")
+    sys.stdout.write("and after")
+    sys.stdout.flush()
+    out, err = capfd.readouterr()
+
+    assert (out, err) == ("before and after", "from a program\nfrom a C library\n")
