@@ -105,7 +105,7 @@ def test_passing_is_from_the_reward_that_is_named(line, log):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["m"], "no run of episodes is named 'm'"),
+        (["m"], "no run is named 'm'"),
         (["n", "--baseline", "agentcollab"], "no column is named 'agentcollab'; there are weak-only"),
         (["n", "--profile", "nowhere"], "nowhere"),
         ([], "RUN..."),
