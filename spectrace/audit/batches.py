@@ -72,7 +72,9 @@ def _progress(store: Listable, kind: str, group: Sequence[EpisodeSummary], known
     repeats = _repeats(known)
     for one in group:
         states.setdefault(_cell(store, kind, one, repeats), set()).add(_state(store, kind, one))
-    counts = [next(state for state in ("done", "running", "failed") if state in each) for each in states.values()]
+    counts = [
+        next(state for state in ("done", "running", "failed", "left") if state in each) for each in states.values()
+    ]
     asked = _asked(known)
     return _Progress(
         len(asked | set(states)), counts.count("done"), counts.count("failed"), counts.count("running"), asked
@@ -120,6 +122,8 @@ def _repeat(store: Listable, one: EpisodeSummary) -> int:
 def _state(store: Listable, kind: str, one: EpisodeSummary) -> str:
     if one.status == "running":
         return "running"
+    if kind == "reverify" and one.status == "interrupted":
+        return "left"  # cut off, by whatever: nothing of it failed, and it goes on where it stopped
     # Only a run's own episodes are graded here.
     done = has_result(store, one) if kind == "run" else not infrastructure(one.status, one.end_reason)
     return "done" if done else "failed"

@@ -7,13 +7,14 @@ import click
 
 from spectrace.audit.answers import RunSummary
 from spectrace.audit.lines import counted
-from spectrace.audit.queries import Reader
+from spectrace.audit.queries import Reader, open_reader
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.loop import run_loop
 from spectrace.cli.ls import cost
 from spectrace.cli.options import db_option, json_option, reading
 from spectrace.config import database_url
+from spectrace.core.rereviews import REVERIFY
 from spectrace.errors import UsageError
 from spectrace.store import queue_schema, runs
 from spectrace.store.jobs import Standing, queue_key
@@ -66,11 +67,14 @@ def _cancel(run: str | None, url: str) -> None:
     """Mark a re-verification cancelled, and take its shards out of the queue."""
     if run is None:
         raise UsageError("--cancel takes the run to cancel: spectrace runs RUN --cancel.")
-    open_store(url, read_only=True).close()  # refuses what is missing, where opening to write would make it
+    with open_reader(url) as reader:  # refuses what is missing, where opening to write would make it
+        found = [one for one in reader.runs(run) if one.kind == REVERIFY]
+    if not found:
+        raise UsageError(f"run {run!r} records episodes: stop it with Ctrl-C where it runs; its name goes on.")
+    if found[0].state == "ended":
+        raise UsageError(f"run {run!r} is done: nothing of it is left to cancel.")
     store = open_store(url)
     try:
-        if runs.get(store, run).kind != "reverify":
-            raise UsageError(f"run {run!r} records episodes: stop it with Ctrl-C where it runs; its name goes on.")
         runs.cancel(store, run)
         with store.database.reading() as connection:
             waiting = queue_schema.standings(connection).get(queue_key(run), Standing()).queued

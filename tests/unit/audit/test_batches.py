@@ -122,3 +122,13 @@ def test_a_re_verification_that_stopped_says_how_many_episodes_are_left(kept):
 
 def test_episodes_without_a_name_belong_to_no_run(store, reader, episode):
     assert (reader.runs(), len(reader.episodes(Filters()))) == ([], 1)
+
+
+@pytest.mark.parametrize(("status", "reason", "counts"), [("interrupted", None, (0, 1)), ("failed", "model_x", (1, 0))])
+def test_a_pass_that_was_cut_off_is_left_and_has_not_failed(store, reader, status, reason, counts):
+    episode = recorded(store, labels=Labels(run="x"))
+    reverified(store, episode, "again", [accept()] * 3)
+    (child,) = reader.episodes(Filters(run=("again",)))
+    (run,) = run_summaries(store, [replace(child, status=status, end_reason=reason)])
+
+    assert (run.total, run.done, (run.failed, run.left)) == (1, 0, counts)

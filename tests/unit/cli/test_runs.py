@@ -32,7 +32,7 @@ ACCEPT = {"verdict": "accept"}
 
 
 def test_a_re_verification_may_be_cancelled(line, episode, tmp_path):
-    line("reverify", episode, "--verifier", script(tmp_path / "v.json", [ACCEPT] * 3), "--name", "again")
+    line("reverify", episode, "--verifier", script(tmp_path / "v.json", [ACCEPT]), "--name", "again")
     result = line("runs", "again", "--cancel")
 
     assert (result.exit_code, "Run again is cancelled; 0 shards taken out of the queue." in result.stderr) == (0, True)
@@ -42,7 +42,16 @@ def test_a_re_verification_may_be_cancelled(line, episode, tmp_path):
 def test_only_a_re_verification_is_cancelled(line, episode):
     assert line("runs", "--cancel").exit_code == 2
     assert line("runs", "nobody", "--cancel").exit_code == 2
-    assert line("runs", "first", "--cancel").exit_code == 2
+    result = line("runs", "first", "--cancel")
+    assert (result.exit_code, "run 'first' records episodes: stop it with Ctrl-C" in result.stderr) == (2, True)
+
+
+def test_a_re_verification_that_is_done_is_not_cancelled(line, episode, tmp_path):
+    line("reverify", episode, "--verifier", script(tmp_path / "v.json", [ACCEPT] * 3), "--name", "again")
+    result = line("runs", "again", "--cancel")
+
+    assert (result.exit_code, "run 'again' is done" in result.stderr) == (2, True)
+    assert [one["state"] for one in line.items("runs", "again")] == ["ended"]
 
 
 def test_a_log_without_a_queue_has_no_shards(line, episode):
