@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spectrace.audit.lines import counted
 from spectrace.audit.passes import Pass
 from spectrace.audit.queries import Reader
 from spectrace.cli import console, reverify_report
@@ -68,6 +69,9 @@ class Passing:
         """Say what was not judged and why, and how much was."""
         for words in self.watch.say_troubles() if self.watch is not None else ():
             console.say(words, style="error")
+        if self.watch is not None and self.watch.elsewhere and self.has_left(found):
+            parts = counted(self.watch.elsewhere, "part")
+            console.say(f"{parts} left to another process, which is judging there.", style="warning")
         style, new = "warning" if self.has_left(found) else "dim", sum(part.new for part in self.parts)
         for words in reverify_report.after(self.estimate, found, new, stopped):
             console.say(words, style=style)

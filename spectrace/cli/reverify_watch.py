@@ -8,6 +8,7 @@ from spectrace.cli.console import Progress
 from spectrace.core.events import Body, EpisodeEnded, EpisodeStarted, GenerateRequested, VerdictGiven
 from spectrace.core.rereviews import scope_of
 from spectrace.runs.pass_plan import Part
+from spectrace.runs.passes import BUSY
 
 _TALLY = "tally"
 _SAID = 20
@@ -26,6 +27,8 @@ class PassWatch:
         self._said: dict[str, Counter[str]] = {}
         self.given = 0
         self.troubles: list[str] = []
+        self.elsewhere = 0
+        """Parts that another process was judging."""
 
     def __call__(self, child: str, seq: int, body: Body) -> None:
         """Change the line of a child."""
@@ -57,7 +60,9 @@ class PassWatch:
 
     def part(self, part: Part) -> None:
         """Keep why something of a part is left."""
-        if part.why is not None:
+        if part.why == BUSY:
+            self.elsewhere += 1
+        elif part.why is not None:
             repeat = f" (repeat {part.repeat})" if part.repeat > 1 else ""
             self.troubles.append(f"{part.episode} was not judged to its end{repeat}: {part.why}")
 

@@ -4,6 +4,7 @@ from spectrace.cli.console import Progress
 from spectrace.cli.reverify_watch import PassWatch
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, Parent, Totals, VerdictGiven
 from spectrace.runs.pass_plan import Part
+from spectrace.runs.passes import BUSY
 from tests.episodes import recorded_events
 
 GIVEN = VerdictGiven(
@@ -53,3 +54,11 @@ def test_troubles_are_said_but_not_without_end():
     assert said[1] == "ep2 was not judged to its end: down"
     assert said[-1] == "2 parts more were not judged to the end."
     assert len(said) == 21
+
+
+def test_what_another_process_is_judging_is_no_trouble_but_counted():
+    watch = PassWatch(Progress(None), 9)
+    for why in (None, BUSY, BUSY):
+        watch.part(Part("ep1", 1, why=why))
+
+    assert (watch.say_troubles(), watch.elsewhere) == ([], 2)
