@@ -69,7 +69,7 @@ def _part(body: object) -> str | None:
 def likely_cause(recorded: Event, found: Body, field: str, before: Event | None, changes: Sequence[str]) -> str:
     """Return why, most likely. `before` is what was recorded just before it in its lane."""
     if changes:
-        return f"Changed for this replay: {'; '.join(changes)}."
+        return f"Changed here: {'; '.join(changes)}."
     if recorded.type != found.TYPE:
         return _another_way(recorded, found, before)
     match recorded.body, found:

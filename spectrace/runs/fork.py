@@ -7,6 +7,7 @@ environment that cannot be brought back (restore=none) is never reached. Prompts
 that the child replays by itself; `source` says which answers were taken over.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -128,7 +129,11 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
             parent=Parent(FORK, events[0].episode, told[-1].seq),
         )
         rendered = prompts or Prompts.from_json(parent.prompts)
-        first = _first(environment, own_task(environment, parent), protocol, rendered, labels, parent)
+        task = own_task(environment, parent)
+        require_same_tools(parent, environment.tools())
+        # On the record alone, before the environment is asked for its first state: it may have to be reset for that.
+        _require_verdict(await _beyond(parent, protocol, told), edited=edit is not None)
+        first = _first(environment, task, protocol, rendered, labels, parent)
         models = await describe(clients, parent.seed, prices)
         first = replace(first, models=models)
         purse = Purse.of(protocol)
@@ -149,7 +154,7 @@ async def _beyond(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequen
     """Return what the protocol comes to first behind the record; raise where it leaves that before the fork."""
     last = told[-1].seq
     try:
-        beyond = await rehearse(first, protocol, told)
+        beyond = await rehearse(first, protocol, told, _changed(readable(told), protocol))
     except ReplayDiverged as diverged:
         raise Untestable(
             f"with what was given the protocol leaves the record at event {diverged.seq}, and the fork is at {last}: "
@@ -158,6 +163,14 @@ async def _beyond(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequen
     if beyond.over:
         raise UsageError(f"the episode is over at event {last}: fork it at an event before.")
     return beyond.first
+
+
+def _changed(parent: EpisodeStarted, protocol: EpisodeProtocol) -> list[str]:
+    """Return the options that are others than were recorded, with both values."""
+    was = recorded_protocol(parent)
+    known = [name for name in json.loads(parent.options) if hasattr(was, name)]
+    both = [(name, getattr(was, name), getattr(protocol, name, None)) for name in known]
+    return [f"-o {name}={now}, recorded {then}" for name, then, now in both if then != now]
 
 
 def _require_verdict(beyond: Body | None, *, edited: bool) -> None:

@@ -83,7 +83,10 @@ def require_restorable(then: EnvironmentFacts, here: EnvironmentFacts) -> None:
     if here.name != then.name:
         raise Untestable(f"it was recorded on {then.name}, the environment given is {here.name}")
     if here.restore == "none":
-        raise Untestable(f"{here.name} declares restore=none: executing a record again there would repeat its writes")
+        raise Untestable(
+            f"{here.name} declares restore=none: executing a record again there would repeat its writes; "
+            "name an environment of that name whose state can be brought back, a copy to try things on"
+        )
 
 
 def with_options(started: EpisodeStarted, options: Mapping[str, object]) -> EpisodeStarted:
@@ -101,7 +104,7 @@ def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = 
 
     Return what differs of its tools and does no harm: the recorded models were shown the recorded descriptions.
     `frozen` takes the recorded tools as they were, whatever has become of them here: then the answers tell. A tool of
-    another effect is refused all the same: what was a read there may be a write here.
+    another effect is refused all the same: what only reads on one side may write on the other.
     """
     if started.origin is not None and started.origin.unfit is not None:
         raise Untestable(f"task does not fit: {started.origin.unfit}")
@@ -117,15 +120,15 @@ def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = 
         )
     if started.protocol == IMPORTED:
         return ()
-    differing = list(tool_findings(started.tools, environment.tools()))
-    blocking = [one for one in differing if one.kind in (_FLIPPED if frozen else _BLOCKING)]
+    others = list(tool_findings(started.tools, environment.tools()))
+    blocking = [one for one in others if one.kind in (_FLIPPED if frozen else _BLOCKING)]
     if blocking:
-        said = "; ".join(map(_differing, blocking))
+        said = "; ".join(map(differing, blocking))
         raise Untestable(f"the tools differ ({said}): {_way_out([one.kind for one in blocking])}")
-    return tuple(f"{one.field} ({one.kind})" for one in differing)
+    return tuple(f"{one.field} ({one.kind})" for one in others)
 
 
-def _differing(one: Finding) -> str:
+def differing(one: Finding) -> str:
     """Return a changed tool with both sides, and its schemas' digests."""
     was, now = (digest[:19] if digest is not None else "none" for digest in one.digests)
     return f"{one.field}: recorded {one.recorded}, here {one.found}; schema {was}, now {now}"
@@ -134,7 +137,10 @@ def _differing(one: Finding) -> str:
 def _way_out(kinds: Sequence[str]) -> str:
     """Say what can be done where tools are others than they were."""
     if _FLIPPED.intersection(kinds):
-        return "recorded under another version, and what was a read there may be a write here: not to be executed again"
+        return (
+            "recorded under another version, and what only reads on one side may write on the other: not to be "
+            "executed again"
+        )
     return "recorded under another version: --frozen takes the recorded tools as they were"
 
 

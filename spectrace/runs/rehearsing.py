@@ -7,7 +7,6 @@ takes may not.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spectrace.core.compare import differences
 from spectrace.core.digest import task_digest, tools_digest
 from spectrace.core.events import Body, EpisodeStarted, Event
 from spectrace.core.setup import setup_of
@@ -16,6 +15,7 @@ from spectrace.environments.environment import Environment
 from spectrace.errors import Untestable
 from spectrace.runs.drive import Driver
 from spectrace.runs.live import EpisodeProtocol
+from spectrace.runs.preflight import differing, tool_findings
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
 
 _OF_THE_PROMPT = frozenset({"messages", "parameters", "response_schema", "tools_digest"})
@@ -44,13 +44,15 @@ class Beyond:
     first: Body | None = None
 
 
-async def rehearse(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequence[Event]) -> Beyond:
-    """Return what lies behind the record.
+async def rehearse(
+    first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequence[Event], changes: Sequence[str] = ()
+) -> Beyond:
+    """Return what lies behind the record; `changes` are what the caller did to it, a likely cause of differences.
 
     Raises ReplayDiverged where the protocol leaves the record, Untestable where it does not come to all of it.
     """
     recording = Recording(told)
-    log = _Rehearsal(recording, skip=_OF_THE_PROMPT)
+    log = _Rehearsal(recording, skip=_OF_THE_PROMPT, changes=changes)
     over = False
     try:
         await Driver(RecordedSource(recording), log, "record").run(protocol.run(setup_of(first)))
@@ -69,11 +71,16 @@ def own_task(environment: Environment, recorded: EpisodeStarted) -> Task:
             if task_digest(task) != recorded.task_digest:
                 raise Untestable(f"task {task.id} is another one than was recorded: its request or its data changed")
             return task
-    raise Untestable(f"the environment has no task {recorded.task.id!r}")
+    raise Untestable(
+        f"the environment given has no task {recorded.task.id!r}; it was recorded on {recorded.environment.name}: name "
+        "that one"
+    )
 
 
 def require_same_tools(recorded: EpisodeStarted, tools: Sequence[ToolSpec]) -> None:
     """Raise Untestable where the environment's tools are others than the recorded episode had."""
     if tools_digest(tuple(tools)) != recorded.tools_digest:
-        names = differences(recorded.tools, tuple(tools))
-        raise Untestable(f"the tools differ ({names[0][0]}): recorded under another version")
+        said = "; ".join(map(differing, tool_findings(recorded.tools, tools)))
+        raise Untestable(
+            f"the tools differ ({said}): its models have read the recorded ones, so name an environment that has these"
+        )

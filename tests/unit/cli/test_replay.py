@@ -46,7 +46,7 @@ def test_a_difference_is_an_object_with_both_sides_its_cause_and_what_comes_near
 
     assert set(first) == {"seq", "field", "recorded", "found", "cause", "nearest"}
     assert first["field"].startswith("/messages/")
-    assert first["cause"].startswith("Changed for this replay: /prompts/review (recorded ")
+    assert first["cause"].startswith("Changed here: /prompts/review (recorded ")
     assert {tuple(near) for near in first["nearest"]} == {("seq", "name", "differs")}
 
 

@@ -47,7 +47,7 @@ def test_one_character_of_a_prompt_is_found_at_the_first_question_that_holds_it_
     assert (result.result, found.seq, result.compared) == ("diverged", asked(events, "reviewer"), found.seq - 1)
     assert found.field.startswith("/messages/")
     assert ("REVIEW" in found.recorded, "REVIEV" in found.found) == (True, True)
-    assert found.cause.startswith("Changed for this replay: /prompts/review (recorded ")
+    assert found.cause.startswith("Changed here: /prompts/review (recorded ")
 
 
 def reworded(tool: ToolSpec) -> ToolSpec:

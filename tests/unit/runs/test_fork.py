@@ -21,6 +21,7 @@ from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.core.types import Call, Finish
+from spectrace.environments.shop import open_shop
 from spectrace.errors import Untestable, UsageError
 from spectrace.runs.fork import Edit
 from tests.desk import at, open_desk
@@ -111,7 +112,7 @@ def test_other_options_that_leave_the_record_before_the_fork_are_told_and_nothin
     calls: list[Call] = []
     events = desk_events()
 
-    with pytest.raises(Untestable, match="leaves the record at event"):
+    with pytest.raises(Untestable, match=r"leaves the record at event .* -o acceptance=exact, recorded semantic\."):
         fork(events, first(events, ActCompleted), environment=open_desk(calls), protocol=SpecAgent(acceptance="exact"))
     assert calls == []
 
@@ -131,6 +132,25 @@ def test_an_answer_that_is_no_verdict_is_refused_before_anything_is_recorded():
 
     with pytest.raises(UsageError, match="the answer is no verdict on this segment"):
         fork(events, first(events, VerdictGiven), edit=Edit('{"verdict": "reject", "first_wrong": 9}', "person:Ann"))
+
+
+def test_what_is_wrong_with_a_fork_is_said_before_the_environment_makes_its_first_state():
+    events, asked = recorded_events(), []
+    shop = open_shop()
+    shop.prepare = asked.append
+    over = len(events) - 2
+
+    with pytest.raises(UsageError, match="the answer is no verdict"):
+        fork(events, first(events, VerdictGiven), shop, edit=Edit('{"verdict": "maybe"}', "person:Ann"))
+    with pytest.raises(UsageError, match=f"the episode is over at event {over}"):
+        fork(events, over, shop)
+    shop.tools = lambda: shop_tools[1:]
+    shop_tools = open_shop().tools()
+    with pytest.raises(
+        Untestable, match=rf"/tools/{shop_tools[0].name}: recorded .*name an environment that has these"
+    ):
+        fork(events, 9, shop)
+    assert asked == []
 
 
 def test_an_edit_takes_the_place_of_a_review_only():
