@@ -115,7 +115,8 @@ def classify(
     first: Classified | None = None
     for view in _VIEWS:
         if (same := _same(texts[view.json], view, renaming, volatile)) is not None:
-            one = _classified(view, same, renaming, (recorded, found), volatile)
+            there = [pointer for pointer in volatile if _is_there(texts[view.json], pointer)]
+            one = _classified(view, same, renaming, (recorded, found), there)
             if one.needs <= passing:
                 return one
             first = first or one
@@ -165,8 +166,7 @@ def _same(
     recorded, found = sides
     if view.volatile:
         for pointer in volatile:
-            steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-            recorded, found = _without(recorded, found, steps)
+            recorded, found = _without(recorded, found, _steps(pointer))
     texts: list[Sides] = []
     try:
         ordered = _walk(recorded, found, texts)
@@ -203,6 +203,15 @@ def _walk(recorded: object, found: object, texts: list[Sides]) -> bool:
         case _ if recorded != found:
             raise _Differs
     return True
+
+
+def _steps(pointer: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def _is_there(sides: tuple[object, object] | None, pointer: str) -> bool:
+    """Whether a place that was declared volatile is one of these values': a note names no other."""
+    return sides is not None and _without(*sides, _steps(pointer)) != sides
 
 
 def _without(recorded: object, found: object, steps: Sequence[str]) -> tuple[object, object]:

@@ -58,6 +58,9 @@ class Checked:
     detail: str
 
 
+_UNPREPARED = "how its environment is brought back, and its first state, were not compared: nothing of it is run"
+
+
 def unreadable(events: Sequence[Event]) -> str | None:
     """Return why a record cannot be replayed whatever is here, or None."""
     if (newer := first_newer(events)) is not None:
@@ -173,6 +176,8 @@ def check(  # noqa: PLR0913 - all that a replay is given
         found = [replace(one, changed=one.changed and one.kind not in _BLOCKING - _FLIPPED) for one in found]
     changed = [one for one in found if one.changed]
     detail = _detail(found, None if environment is not None else uncompared)
+    if environment is not None and not prepare:
+        detail += f"; {_UNPREPARED}"
     blocking = sorted({one.kind for one in changed if one.kind in _BLOCKING})
     if blocking:
         return Checked("untestable", tuple(found), f"{detail}; {_way_out(blocking)}")

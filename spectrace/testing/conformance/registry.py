@@ -27,9 +27,11 @@ def check_environment(
 ) -> Report:
     """Insist that an environment keeps what the port promises; raise AssertionError with every finding.
 
-    It acts: give it an environment of tests. `env` is a function that returns a fresh instance, an instance, or a name
-    as on the command line. `calls` are made in this order on `task` (the first, unless you name another): give a read
-    and a write that succeed, and one that is refused. Reads are made up beside them, writes never. `user` speaks
+    It acts: give it an environment of tests. Whatever that declares, restore=none too, `calls` are made in earnest and
+    more than once, and it is reset dozens of times: where its state is a real one, that is changed and lost. `env` is
+    a function that returns a fresh instance, an instance, or a name as on the command line. `calls` are made in this
+    order on `task` (the first, unless you name another): give a read and a write that succeed, and one that is
+    refused. Reads are made up beside them, writes never. `user` speaks
     where the environment asks for a model. What could not be looked at stands in the report, with what it would need.
     """
     report = inspect_environment(env, calls, task=task, user=user, timeout_s=timeout_s)

@@ -136,3 +136,7 @@ def test_json_written_otherwise_denies_a_renaming_as_well():
     assert (
         classify('{"a": "f4af", "b": 1}', '{"a": "f4af", "b": 1}', renaming, ["/a"]).kind is ObservationClass.VOLATILE
     )
+
+
+def test_of_the_places_that_were_declared_only_those_that_are_there_are_named():
+    assert found('{"at": 1}', '{"at": 2}', "/nothere", "/at", "/nope/deep") == ("volatile", ("/at is volatile",))

@@ -17,6 +17,7 @@ from tests.episodes import recorded_events
 
 TOOLS = open_shop().tools()
 FIRST = TOOLS[0]
+UNPREPARED = "how its environment is brought back, and its first state, were not compared: nothing of it is run"
 IN_ORDER = ", ".join(tool.name for tool in TOOLS)
 
 
@@ -140,7 +141,7 @@ def test_a_read_that_is_a_write_now_cannot_be_tested_even_frozen():
 def test_another_description_alone_is_a_note():
     checked = check(started_with(tools=(replace(FIRST, description="Old."), *TOOLS[1:])), environment=open_shop())
 
-    assert (checked.result, checked.detail) == ("same", "nothing has changed; 1 note")
+    assert (checked.result, checked.detail) == ("same", f"nothing has changed; 1 note; {UNPREPARED}")
     assert [(one.kind, one.changed) for one in checked.findings] == [("description", False)]
 
 
