@@ -7,18 +7,15 @@ intervals are is taken from the figures themselves. Names in it may be recorded 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from spectrace import __version__
 from spectrace.audit.derived import cells
 from spectrace.audit.lines import counted
 from spectrace.audit.near_threshold import MARGIN
-from spectrace.audit.queries import Reader
+from spectrace.audit.passes import Made
 from spectrace.audit.reverified import Judged, Reverified
 from spectrace.audit.visible import shortened
-from spectrace.core.digest import text_digest
-from spectrace.core.events import EpisodeStarted
-from spectrace.core.prompts import Prompts
 from spectrace.core.types import ModelFacts
 from spectrace.stats.estimates import Estimate
 from spectrace.stats.judgements import Review
@@ -31,24 +28,14 @@ _FACTS = 6
 """Facts of a server that are told; all of them are in the record."""
 
 
-@dataclass(slots=True)
-class _Source:
-    """What the record says of how a run was made."""
-
-    environments: set[str] = field(default_factory=set)
-    prompts: set[str | None] = field(default_factory=set)
-    """Digests; None: those of each recording."""
-    versions: set[str] = field(default_factory=set)
-
-
-def methods(reader: Reader, found: Reverified) -> str:
+def methods(found: Reverified) -> str:
     """Return the paragraph."""
-    told = [sentence for one in found.runs for sentence in _run(reader, one)]
+    told = [sentence for one in found.runs for sentence in _run(one)]
     return " ".join([*told, *_statistics(found), f"The figures were computed by spectrace {__version__}."])
 
 
-def _run(reader: Reader, one: Judged) -> Iterator[str]:
-    source = _source(reader, one)
+def _run(one: Judged) -> Iterator[str]:
+    made = one.found.made
     reviews = one.reviews
     tasks, episodes = len({each.task for each in reviews}), len({each.episode for each in reviews})
     asked = len({(each.episode, each.number) for each in reviews})
@@ -57,8 +44,8 @@ def _run(reader: Reader, one: Judged) -> Iterator[str]:
     selected = counted(len(one.found.selection), "selected episode")
     yield (
         f"Run {one.run} put {counted(asked, what)} from {counted(episodes, 'episode')} of "
-        f"{counted(tasks, 'task')} ({', '.join(sorted(source.environments)) or 'no environment'}) to "
-        f"{_verifiers(one.found.verifiers)}, each in the context in which it was recorded, with {_prompts(source)}."
+        f"{counted(tasks, 'task')} ({', '.join(sorted({each.environment for each in made})) or 'no environment'}) to "
+        f"{_verifiers(one.found.verifiers)}, each in the context in which it was recorded, with {_prompts(made)}."
     )
     yield f"Its data set is {selected} with the digest {one.found.selection_digest}."
     if derived:
@@ -68,7 +55,8 @@ def _run(reader: Reader, one: Judged) -> Iterator[str]:
         )
     yield _kinds(reviews, one.found.repeats)
     yield from _read(one)
-    yield f"The verdicts were recorded by spectrace {', '.join(sorted(source.versions)) or 'of no known version'}."
+    versions = ", ".join(sorted({each.spectrace for each in made})) or "of no known version"
+    yield f"The verdicts were recorded by spectrace {versions}."
 
 
 def _read(one: Judged) -> Iterator[str]:
@@ -97,25 +85,10 @@ def _read(one: Judged) -> Iterator[str]:
     )
 
 
-def _source(reader: Reader, one: Judged) -> _Source:
-    source = _Source()
-    starts: dict[str, EpisodeStarted] = {}
-    for answer in one.found.answers:
-        for name in (answer.episode, answer.child):
-            if name not in starts and isinstance(body := reader.first(name).body, EpisodeStarted):
-                starts[name] = body
-    for answer in one.found.answers:
-        parent, child = starts[answer.episode], starts[answer.child]
-        source.environments.add(parent.environment.name)
-        source.versions.add(child.versions.spectrace)
-        same = Prompts.from_json(parent.prompts).to_json() == child.prompts
-        source.prompts.add(None if same else text_digest(child.prompts))
-    return source
-
-
-def _prompts(source: _Source) -> str:
-    others = sorted(one for one in source.prompts if one is not None)
-    recorded = ["the recorded prompts"] if None in source.prompts or not others else []
+def _prompts(made: Iterable[Made]) -> str:
+    digests = {one.prompts for one in made}
+    others = sorted(one for one in digests if one is not None)
+    recorded = ["the recorded prompts"] if None in digests or not others else []
     return " and ".join([*recorded, *(f"prompts of the digest {one[:_SHORT]}" for one in others)])
 
 
@@ -164,9 +137,10 @@ def _kinds(reviews: Sequence[Review], repeats: int) -> str:
         "stood in a context since redacted": kinds["context_redacted"],
     }
     told = ", ".join(f"{n} {words if n == 1 else words.replace('was ', 'were ')}" for words, n in out.items() if n)
-    once = "once" if repeats == 1 else f"{repeats} times and counts once, as the mean over its answers"
+    times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
+    once = times if repeats == 1 else f"{times} and counts once, as the mean over its answers"
     verdicts = f"of {counted(len(reviews), 'verdict')} {told}" if told else "every verdict could be read"
-    return f"Each was asked for {once}; {verdicts}."
+    return f"Each review was judged {once}; {verdicts}."
 
 
 def _statistics(found: Reverified) -> Iterator[str]:
@@ -180,7 +154,8 @@ def _statistics(found: Reverified) -> Iterator[str]:
     if tests:
         yield f"Tests are two-sided: {'; '.join(tests)}."
     yield "A verdict that is unusable, too long or failed is in no share; bounds count it either way."
-    yield f"What is drawn is drawn {found.bootstrap.draws} times with the seed {found.bootstrap.seed}."
+    if any("seed" in method for method in (*intervals, *tests)):
+        yield f"What is drawn is drawn {found.bootstrap.draws} times with the seed {found.bootstrap.seed}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ table and every command reads a run through here, so that none counts otherwise.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from spectrace.audit.agreement import episode_reviews
 from spectrace.audit.pass_children import Child, Children, children_of, ended_of
 from spectrace.audit.queries import Reader
-from spectrace.core.digest import digest_of
+from spectrace.core.digest import digest_of, text_digest
 from spectrace.core.fold import Episode, fold
+from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY, Said, answers_of, selected
 from spectrace.core.reviews import Review as Recorded
 from spectrace.core.reviews import agrees, differs
@@ -54,6 +56,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """How some answers were made."""
+
+    environment: str
+    spectrace: str
+    """The version that recorded them."""
+    prompts: str | None
+    """Their digest; None: those of the recording."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pass:
     """A re-verification run."""
 
@@ -71,6 +84,9 @@ class Pass:
     """(episode, repeat) -> how its pass ended; none where it was not begun."""
     too_long: frozenset[tuple[str, int, int]] = frozenset()
     """(episode, repeat, segment) whose prompt did not fit into the verifier."""
+    made: frozenset[Made] = frozenset()
+    known: Mapping[tuple[str, int], tuple[Review, ...]] = field(default_factory=dict, repr=False)
+    """The reviews of whole passes, as their episodes were read once for the answers: `reviews` need not read again."""
 
     @property
     def repeats(self) -> int:
@@ -94,7 +110,8 @@ def read_pass(reader: Reader, run: str) -> Pass:
         raise UsageError(f"no re-verification is named {run!r}; `spectrace runs` lists them.")
     items = {(one.parent, one.verdict_seq, one.repeat): one for one in _items(reader, known)}
     settings, selection, digest = _work(reader, known, children)
-    reading = _Reading(reader, children, items, only_rejected=settings.get("only_rejected") is True)
+    ended = ended_of(children, ((parent, repeat) for parent, review, repeat in items if review == WHOLE))
+    reading = _Reading(reader, children, items, ended, only_rejected=settings.get("only_rejected") is True)
     answers = [answer for episode, _ in selection for answer in reading.answers(episode)]
     return Pass(
         run=run,
@@ -103,8 +120,10 @@ def read_pass(reader: Reader, run: str) -> Pass:
         selection_digest=digest,
         verifiers=tuple(reading.verifiers),
         answers=tuple(answers),
-        ended=ended_of(children, ((parent, repeat) for parent, review, repeat in items if review == WHOLE)),
+        ended=ended,
         too_long=frozenset(reading.too_long),
+        made=frozenset(reading.made),
+        known=reading.known,
     )
 
 
@@ -130,8 +149,9 @@ def reviews(reader: Reader, found: Pass, repeat: int = 1) -> list[Review]:
 def _of_episode(
     reader: Reader, found: Pass, name: str, repeat: int, judged: dict[int, Verdict | Kind]
 ) -> Iterator[Review]:
-    ended = found.ended.get((name, repeat))
-    whole = ended is not None and ended.status == "completed"
+    if (name, repeat) in found.known:
+        return iter(found.known[name, repeat])
+    whole = _is_whole(found.ended, name, repeat)
     if whole and not judged:
         return iter(())
     parent = fold(reader.events(name, prompts=False))
@@ -139,6 +159,11 @@ def _of_episode(
         for one in selected(parent, only_rejected=found.only_rejected):
             judged.setdefault(one.segment, "failed")
     return episode_reviews(parent, judged, only_rejected=found.only_rejected)
+
+
+def _is_whole(ended: Mapping[tuple[str, int], Outcome], name: str, repeat: int) -> bool:
+    found = ended.get((name, repeat))
+    return found is not None and found.status == "completed"
 
 
 def _items(reader: Reader, known: runs.Run | None) -> list[runs.Item]:
@@ -175,6 +200,12 @@ def _link(reader: Reader, episode: str, seq: int | None) -> str:
     return next(reader.store.stored(episode, seq, seq + 1)).link.hex()
 
 
+@lru_cache(maxsize=64)
+def _canonical(prompts: str) -> str:
+    """Return recorded prompts as they are written now: those of an older recording are the same ones."""
+    return Prompts.from_json(prompts).to_json()
+
+
 @dataclass(slots=True)
 class _Reading:
     """Reads the answers of a run, an episode at a time."""
@@ -182,26 +213,45 @@ class _Reading:
     reader: Reader
     children: Children
     items: Items
+    ended: Mapping[tuple[str, int], Outcome]
     only_rejected: bool
     verifiers: dict[ModelFacts, None] = field(default_factory=dict)
     too_long: list[tuple[str, int, int]] = field(default_factory=list)
+    made: set[Made] = field(default_factory=set)
+    known: dict[tuple[str, int], tuple[Review, ...]] = field(default_factory=dict)
 
     def answers(self, name: str) -> Iterator[Answer]:
         """Yield the counted verdicts on one episode."""
         mine = self.children.get(name)
         if mine is None:
             return
-        parent = self._parent(name, mine)
+        parent, grown = self._parent(name, mine)
         reviews_ = selected(parent, only_rejected=self.only_rejected)
         for repeat, those in mine.items():
             said = self._said(name, repeat, those, reviews_)
-            yield from self._compared(name, repeat, reviews_, said)
+            found = list(self._compared(name, repeat, reviews_, said))
+            self._note(parent, said, found)
+            if not grown and _is_whole(self.ended, name, repeat):
+                judged: dict[int, Verdict | Kind] = {
+                    one.segment: said[one.segment][1].verdict or "too_long" for one in reviews_ if one.segment in said
+                }
+                reviews = episode_reviews(parent, judged, only_rejected=self.only_rejected)
+                self.known[name, repeat] = tuple(reviews)
+            yield from found
 
-    def _parent(self, name: str, mine: Mapping[int, Sequence[Child]]) -> Episode:
-        """Return the parent as it was when it was selected: a log may have grown since."""
+    def _note(self, parent: Episode, said: Mapping[int, tuple[Child, Said]], found: Sequence[Answer]) -> None:
+        """Note how the answers of a repeat were made."""
+        for child, _ in (said[one.segment] for one in found):
+            same = _canonical(parent.started.prompts) == child.started.prompts
+            digest = None if same else text_digest(child.started.prompts)
+            self.made.add(Made(parent.started.environment.name, child.started.versions.spectrace, digest))
+
+    def _parent(self, name: str, mine: Mapping[int, Sequence[Child]]) -> tuple[Episode, bool]:
+        """Return the parent as it was when it was selected, and whether its log has grown since."""
         seen = [one.line.parent_seq for those in mine.values() for one in those if one.line.parent_seq is not None]
         events = self.reader.events(name, prompts=False)
-        return fold(events if not seen else [event for event in events if event.seq <= max(seen)])
+        then = events if not seen else [event for event in events if event.seq <= max(seen)]
+        return fold(then), len(then) < len(events)
 
     def _said(
         self, name: str, repeat: int, those: Sequence[Child], reviews_: Sequence[Recorded]

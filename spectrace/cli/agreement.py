@@ -9,7 +9,6 @@ from spectrace.audit.agreement_figures import Pair
 from spectrace.audit.disagreements import Disagreement, disagreements
 from spectrace.audit.lines import counted
 from spectrace.audit.methods import methods
-from spectrace.audit.queries import Reader
 from spectrace.audit.reverified import Reverified
 from spectrace.audit.sections import Section, sections
 from spectrace.audit.visible import one_line
@@ -25,14 +24,14 @@ _WORDS = frozenset({"", "of", "held action", "episode", "rejected", "left out"})
 """Columns of words: to the left."""
 
 
-def show(reader: Reader, found: Reverified) -> None:
+def show(found: Reverified) -> None:
     """Write the verdicts against each other, the statistics, how they were made, and the first disagreements."""
     if not any(one.reviews for one in found.runs):
         console.line("No review was there to judge again.")
         return
     for section in sections(found):
         _section(section)
-    console.line(methods(reader, found))
+    console.line(methods(found))
     pair = found.pairs[-1]
     _disagreements(pair, disagreements(found, pair))
 

@@ -92,7 +92,7 @@ def command(
             found = read_reverified(reader, runs, bootstrap, passing)
             if plot is not None:
                 plot.draw(panels(found), captions(found), force=force)
-            compare_reverified.write(reader, found, form, as_json=as_json)
+            compare_reverified.write(found, form, as_json=as_json)
             return
         columns = read_columns(reader, runs, costing, lost)
         lacking = shortfalls(reader.store, columns)

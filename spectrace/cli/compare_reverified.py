@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from spectrace.audit.agreement_figures import RECORDED, Figure
 from spectrace.audit.derived_rows import derived_figures
 from spectrace.audit.methods import methods
-from spectrace.audit.queries import Reader
 from spectrace.audit.reverified import Reverified
 from spectrace.audit.sections import Cell, Section, sections
 from spectrace.cli import agreement, console, document, grids
@@ -31,7 +30,7 @@ HEADER = (
 _BOUNDS = "_bounds"
 
 
-def write(reader: Reader, found: Reverified, form: str, *, as_json: bool) -> None:
+def write(found: Reverified, form: str, *, as_json: bool) -> None:
     """Write the comparison to stdout."""
     if as_json:
         document.write("compare", items(found))
@@ -40,14 +39,14 @@ def write(reader: Reader, found: Reverified, form: str, *, as_json: bool) -> Non
         case "csv":
             rows = [[one[name] for name in HEADER] for one in items(found)]
             sys.stdout.write(grids.csv_text(HEADER, rows))
-            console.say(methods(reader, found), style="dim")
+            console.say(methods(found), style="dim")
         case "md":
-            sys.stdout.write("\n".join([*map(_markdown, sections(found)), f"{_md(methods(reader, found))}\n"]))
+            sys.stdout.write("\n".join([*map(_markdown, sections(found)), f"{_md(methods(found))}\n"]))
         case "latex":
             sys.stdout.write("\n".join(map(_latex, sections(found))))
-            sys.stdout.write(f"\n% Methods: {grids.latex_text(methods(reader, found))}\n")
+            sys.stdout.write(f"\n% Methods: {grids.latex_text(methods(found))}\n")
         case _:
-            agreement.show(reader, found)
+            agreement.show(found)
 
 
 def items(found: Reverified) -> list[dict[str, str | float | None]]:

@@ -213,7 +213,7 @@ class _Demo:
         found = read_reverified(reader, [name])
         self._add("reverify", reverify_report.items(reader, found.runs[0].found))
         if not self._quiet:
-            agreement.show(reader, found)
+            agreement.show(found)
 
     def _head(self, command: str, question: str) -> None:
         if not self._quiet:

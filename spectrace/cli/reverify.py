@@ -184,7 +184,7 @@ def _report(reader: Reader, passing: Passing, *, as_json: bool) -> Pass:
     else:
         console.line(("run ", "dim"), (run, "name"), f"  verifier {passing.plan.verifier}, {passing.plan.reading}")
         told = read_reverified(reader, [run])
-        agreement.show(reader, told)
+        agreement.show(told)
         found = told.runs[0].found
     passing.say(found, passing.stopped)
     return found

@@ -11,7 +11,7 @@ from tests.rejudged import judge_again, record_alone, record_reviews
 
 @pytest.fixture
 def told(reader):
-    return lambda *runs: methods(reader, read_reverified(reader, runs, TaskBootstrap(200, 7)))
+    return lambda *runs: methods(read_reverified(reader, runs, TaskBootstrap(200, 7)))
 
 
 def test_it_says_what_was_asked_of_whom_in_whole_sentences(store, told):
@@ -22,7 +22,7 @@ def test_it_says_what_was_asked_of_whom_in_whole_sentences(store, told):
         "Run night put 36 reviews from 12 episodes of 12 tasks (changes) to scripted:second, each in the context in "
         "which it was recorded, with the recorded prompts. Its data set is 12 selected episodes with the digest sha256:"
     )
-    assert "Each was asked for once; of 36 verdicts 1 was unusable." in said
+    assert "Each review was judged once; of 36 verdicts 1 was unusable." in said
     assert said.endswith("The figures were computed by spectrace 0.1.0.")
     assert all(sentence[0].isupper() for sentence in re.split(r"(?<=[a-z0-9)])\. ", said))
 
@@ -55,7 +55,7 @@ def test_repeats_derived_segments_and_rejections_are_said(store, told):
     judge_again(store, record_reviews(store, 2, accepting=0), "rejected", only_rejected=True)
 
     assert "Of these reviews 6 are derived" in told("derived")
-    assert "Each was asked for 2 times and counts once, as the mean over its answers" in told("derived")
+    assert "Each review was judged twice and counts once, as the mean over its answers" in told("derived")
     assert "put 6 recorded rejections from" in told("rejected")
 
 
@@ -93,3 +93,9 @@ def test_a_run_of_both_kinds_of_verdicts_says_so(store, told):
     judge_again(store, [other], "day")
 
     assert "Of the verdicts 3 were decoded, the others were scored: read from" in told("day")
+
+
+def test_where_nothing_is_drawn_no_draws_are_told(store, told):
+    judge_again(store, record_reviews(store, 2), "night")
+
+    assert "drawn" not in told("night")

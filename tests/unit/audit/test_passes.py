@@ -1,5 +1,8 @@
 """A re-verification run as it is read: which verdicts count, and what stands for those that are not there."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from spectrace.audit.passes import read_pass, reviews
@@ -10,6 +13,7 @@ from spectrace.store import runs
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
 from tests.playbook import accept, reject
+from tests.rejudged import judge_again, record_reviews
 from tests.shop_log import recorded, reverified
 
 DOWN = ModelFailed("server", "down")
@@ -103,3 +107,23 @@ def test_a_name_that_is_none_and_a_run_of_episodes_are_refused(store):
         read_pass(Reader(store), "nothing")
     with pytest.raises(UsageError, match="run 'first' is one of recorded episodes"):
         read_pass(Reader(store), "first")
+
+
+def test_a_whole_pass_is_read_once_and_its_reviews_are_those_of_reading_again(store, monkeypatch):
+    reader, episodes = Reader(store), record_reviews(store, 3)
+    judge_again(store, episodes, "night", repeats=2, unusable={0})
+    read = Counter()
+    events = Reader.events
+
+    def counted(self, episode, *args, **kwargs):
+        read[episode] += 1
+        return events(self, episode, *args, **kwargs)
+
+    monkeypatch.setattr(Reader, "events", counted)
+    found = read_pass(reader, "night")
+    once = [reviews(reader, found, repeat) for repeat in (1, 2)]
+    times = [read[one] for one in episodes]
+    again = [reviews(reader, replace(found, known={}), repeat) for repeat in (1, 2)]
+
+    assert (times, once) == ([1, 1, 1], again)
+    assert [len(one) for one in once] == [9, 9]

@@ -29,7 +29,7 @@ def shown(line, store, reader, capsys):
     """A report as people get it."""
 
     def said(*runs):
-        agreement.show(reader, read_reverified(reader, runs))
+        agreement.show(read_reverified(reader, runs))
         return capsys.readouterr().out
 
     return said
@@ -94,6 +94,6 @@ def test_derived_reviews_have_a_table_of_their_own(shown, store):
 
 
 def test_nothing_to_judge_is_said(reader, capsys, line):
-    agreement.show(reader, Reverified(runs=(), pairs=(), bootstrap=TaskBootstrap(), passing=1.0))
+    agreement.show(Reverified(runs=(), pairs=(), bootstrap=TaskBootstrap(), passing=1.0))
 
     assert capsys.readouterr().out == "No review was there to judge again.\n"

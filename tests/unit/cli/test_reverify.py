@@ -221,10 +221,11 @@ def test_a_price_is_said_before_and_a_limit_leaves_the_rest(line, episode, tmp_p
     assert "judged now 1, before 2, left 0" in more.stderr
 
 
-def test_a_run_that_was_cancelled_goes_on_no_more(line, episode, lenient):
-    line("reverify", episode, "--verifier", lenient, "--name", "again")
+def test_a_run_that_was_cancelled_goes_on_no_more(line, episode, tmp_path):
+    stops = script(tmp_path / "stops.json", [ACCEPT])
+    line("reverify", episode, "--verifier", stops, "--name", "again")
     cancelled = line("runs", "again", "--cancel")
-    result = line("reverify", "--verifier", lenient, "--name", "again")
+    result = line("reverify", "--verifier", stops, "--name", "again")
 
     assert (cancelled.exit_code, result.exit_code) == (0, 2)
     assert "run 'again' was cancelled" in result.stderr
