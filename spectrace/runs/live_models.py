@@ -221,5 +221,6 @@ def _said(source: _CachedSource) -> list[str]:
     by_rule = [f"event {one.seq} ({', '.join(one.rules)})" for one in source.cache.normalised]
     said += [f"normalised matches: {', '.join(by_rule)}"] if by_rule else []
     if source.unchecked:
-        said.append(f"{source.unchecked} replacements were not checked in the record, and count as without objection")
+        several = "replacements were" if source.unchecked != 1 else "replacement was"
+        said.append(f"{source.unchecked} {several} not checked in the record: taken to be without objection")
     return said

@@ -209,3 +209,13 @@ def test_an_episode_that_fails_on_going_on_exits_with_1(line, interrupted, going
     result = line("resume", interrupted, *going[:2], "--weak", short, *going[4:], "--json")
 
     assert (result.exit_code, json.loads(result.stdout)["items"][0]["status"]) == (1, "failed")
+
+
+def test_an_action_that_a_child_does_again_is_grouped_with_its_parents(line, interrupted, tmp_path):
+    again = [{"action": {"tool": "change", "arguments": {"id": "A"}}}, {"action": {"finish": "done"}}]
+    weak, strong = script(tmp_path / "w.json", again), script(tmp_path / "s.json", ACCEPTING)
+    settle(line, interrupted)
+    (item,) = line.items("resume", interrupted, "--env", "night:desk", "--weak", weak, "--strong", strong)
+    told = " ".join(line("audit", "actions").stdout.split())
+
+    assert f'Same action, 2 executions: change {{"id": "A"}} at {interrupted}:{ASKED}, {item["episode"]}:' in told
