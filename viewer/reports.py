@@ -44,7 +44,7 @@ def _load(_reader: Reader, url: str, runs: tuple[str, ...], stand: str) -> Repor
         captions(found)[1],
         tuple(panels(found)),
         tuple(sections(found)),
-        methods(_reader, found),
+        methods(found),
         pair.names,
         any(one.recorded is not None for one in pair.reviews),
         tuple(disagreements(found, pair)),
