@@ -1,12 +1,14 @@
 """What `reverify` says: before it begins what it will take, afterwards what was judged and what is left; its items."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from spectrace.audit.derived import anchors
 from spectrace.audit.lines import counted
 from spectrace.audit.near_threshold import probabilities
 from spectrace.audit.passes import Answer, Pass
 from spectrace.audit.queries import Reader
+from spectrace.audit.visible import shortened
 from spectrace.core.money import dollars
 from spectrace.core.types import ModelFacts, Verdict
 from spectrace.runs.pass_estimate import Estimate
@@ -15,6 +17,8 @@ from spectrace.runs.pass_source import CANCELLED
 
 _SERVED = ("anthropic:", "openai:", "sglang:")
 _THOUSAND, _MILLION = 1_000, 1_000_000
+_CAUSE = 120
+"""Characters of a recorded cause that are told."""
 
 
 def before(found: Estimate, plan: Plan, facts: ModelFacts) -> Iterator[str]:
@@ -83,9 +87,18 @@ def after(found: Estimate, done: Pass, new: int, stopped: str | None) -> Iterato
     said = [f"judged now {new}", f"before {max(_answered(done) - new, 0)}", f"left {left}"]
     said += [f"left out {found.left_out}"] if found.left_out else []
     yield f"{counted(found.reviews, 'review')}: {', '.join(said)}."
+    causes = [one.verdict.cause for one in done.answers if one.verdict.status == "unusable"]
+    if causes and len(causes) == len(done.answers):
+        yield f"Every verdict was unusable{_most_frequent(causes)}."
     if left or found.unread:
         why = f" ({STOPS.get(stopped, stopped)})" if stopped is not None else ""
         yield f"Not all is judged{why}.{'' if stopped == CANCELLED else _goes_on(done)}"
+
+
+def _most_frequent(causes: Sequence[str | None]) -> str:
+    cause, times = Counter(causes).most_common(1)[0]
+    which = "" if times == len(causes) else f"{times} of them "
+    return "" if cause is None else f": {which}{shortened(cause, _CAUSE)}"
 
 
 def _goes_on(done: Pass) -> str:

@@ -122,3 +122,16 @@ def test_what_was_taken_over_is_left_to_the_parents_and_that_is_said():
         "2 reviews were left to the episodes that they were taken over from: what a fork or a resumed episode has from "
         "its parent is judged there."
     )
+
+
+def test_a_verifier_of_which_no_verdict_can_be_read_is_told_with_why():
+    found, unread = Estimate(episodes=1, reviews=2), Verdict(2, 0, status="unusable", cause="it returned NoneType")
+    nothing = replace(ANSWER, verdict=unread)
+    odd = replace(ANSWER, verdict=replace(unread, cause=None))
+
+    def said(*answers):
+        return list(after(found, replace(DONE, answers=answers), 2, None))[1:]
+
+    assert said(nothing, nothing) == ["Every verdict was unusable: it returned NoneType."]
+    assert said(nothing, nothing, odd) == ["Every verdict was unusable: 2 of them it returned NoneType."]
+    assert (said(odd, odd), said(nothing, ANSWER)) == (["Every verdict was unusable."], [])
