@@ -139,3 +139,24 @@ def test_a_review_that_a_fork_took_over_is_judged_once_with_its_parent_and_told(
     told = estimate(work(store, [other], replace(PLAN, run="new"), verifier([])), FACTS, [other])
 
     assert (found.reviews, found.parents, told.parents) == (5, 0, 2)
+
+
+class NoLabel(OneLabel):
+    """Somebody who has labelled nothing yet."""
+
+    def covers(self, request):
+        return False
+
+
+def test_what_was_left_out_is_judged_once_somebody_has_labelled_it(store):
+    episodes = shop_episodes(store, 2)
+    at_work = work(store, episodes, PLAN)
+    at_work.pool = JudgePool(NoLabel())
+    nothing = judged(at_work, episodes)
+    at_work.pool = JudgePool(OneLabel())
+    found = estimate(at_work, asyncio.run(at_work.pool.facts()), episodes)
+    filled = judged(at_work, episodes)
+
+    assert [(one.new, one.left_out) for one in nothing] == [(0, 3)] * 4
+    assert (found.reviews, found.left_out, found.calls) == (12, 8, 4)
+    assert [(one.new, one.left_out) for one in filled] == [(1, 2)] * 4
