@@ -74,6 +74,16 @@ def open_model(
     return _from_table(spec if len(_urls(table)) <= 1 else spec.partition("@http")[0], table, progress, notice)
 
 
+def model_named(spec: str, settings: Settings | None = None) -> tuple[str, str] | None:
+    """Return the provider and the name that a model is asked for by, having opened nothing; None for no model."""
+    settings = settings or settings_here()
+    if spec in settings.models:
+        table = settings.models[spec]
+        return str(table.get("provider", "")), str(table.get("name", ""))
+    match = _SPEC.fullmatch(spec)
+    return None if match is None else (match["provider"], match["name"])
+
+
 def _no_such_model(spec: str, settings: Settings) -> str:
     where = settings.path or "there is no spectrace.toml here (`spectrace init` writes one)"
     named = ", ".join(settings.models)

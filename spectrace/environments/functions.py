@@ -139,6 +139,10 @@ class FunctionEnvironment:
         """Return the tools in the order given."""
         return tuple(made.spec for made in self._definition.tools.values())
 
+    def declared(self) -> tuple[EnvironmentFacts, bool]:
+        """Return what stands in the definition, and whether there is a fingerprint; nothing of it is run."""
+        return self._definition.facts, self._definition.fingerprint is not None
+
     def volatile(self) -> dict[str, tuple[str, ...]]:
         """Return the places that the tools declare to be another value at every run."""
         return {name: made.volatile for name, made in self._definition.tools.items() if made.volatile}

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 from spectrace.core.compare import differences
 from spectrace.core.digest import text_digest
-from spectrace.core.events import EpisodeStarted, Event
+from spectrace.core.events import EpisodeStarted, Event, ResetCompleted
 from spectrace.core.options import types_of
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import setup_of
@@ -58,6 +58,7 @@ class Checked:
     detail: str
 
 
+_UNSEEN = "its first state was not compared: nothing of it is run"
 _UNPREPARED = "how its environment is brought back, and its first state, were not compared: nothing of it is run"
 
 
@@ -90,6 +91,11 @@ def require_restorable(then: EnvironmentFacts, here: EnvironmentFacts) -> None:
             f"{here.name} declares restore=none: executing a record again there would repeat its writes; "
             "name an environment of that name whose state can be brought back, a copy to try things on"
         )
+    if then.restore == "none":
+        raise Untestable(
+            f"it was recorded under restore=none, and {here.name} declares restore={here.restore} now: whether its "
+            "writes may be made again is not to be told from a name; run the task anew on the environment given"
+        )
 
 
 def with_options(started: EpisodeStarted, options: Mapping[str, object]) -> EpisodeStarted:
@@ -115,7 +121,8 @@ def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = 
         facts = environment.prepare(started.task)
     except EnvironmentFailed as error:
         raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
-    require_restorable(started.environment, facts)
+    imported = started.protocol == IMPORTED  # its file says nothing of what its environment declared
+    require_restorable(replace(facts, name=started.environment.name) if imported else started.environment, facts)
     wanted, found = started.environment.fingerprint, facts.fingerprint
     if wanted is not None and found is not None and wanted != found:
         raise Untestable(
@@ -170,6 +177,8 @@ def check(  # noqa: PLR0913 - all that a replay is given
         found = [*changes_by(started, prompts, options or {}), *_notes(started)]
         if environment is not None:
             found += _environment(started, environment, prepare=prepare)
+            if not prepare and started.protocol != IMPORTED:
+                found += _declared(events, started.environment, _declaration(environment))
     except Untestable as error:
         return Checked("untestable", (), str(error))
     if frozen:
@@ -177,7 +186,7 @@ def check(  # noqa: PLR0913 - all that a replay is given
     changed = [one for one in found if one.changed]
     detail = _detail(found, None if environment is not None else uncompared)
     if environment is not None and not prepare:
-        detail += f"; {_UNPREPARED}"
+        detail += f"; {_UNPREPARED if _declaration(environment) is None else _UNSEEN}"
     blocking = sorted({one.kind for one in changed if one.kind in _BLOCKING})
     if blocking:
         return Checked("untestable", tuple(found), f"{detail}; {_way_out(blocking)}")
@@ -249,6 +258,27 @@ def _environment(started: EpisodeStarted, environment: Environment, *, prepare: 
         yield from (Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions"))
     except EnvironmentFailed as error:  # the record needs it not, a new run would
         yield Finding("environment", "/task/id", started.task.id, f"not to be had here: {error}")
+
+
+def _declaration(environment: Environment) -> tuple[EnvironmentFacts, bool] | None:
+    """Return what an environment says of itself without loading a task, where it can; its class is asked, not run."""
+    said = getattr(type(environment), "declared", None)
+    declared: tuple[EnvironmentFacts, bool] | None = said(environment) if callable(said) else None
+    return declared
+
+
+def _declared(
+    events: Sequence[Event], recorded: EnvironmentFacts, here: tuple[EnvironmentFacts, bool] | None
+) -> Iterator[Finding]:
+    """Yield another `restore`, and a fingerprint that was there and is no more."""
+    if here is None:
+        return
+    if recorded.restore != here[0].restore:
+        yield Finding("environment", "/environment/restore", recorded.restore, here[0].restore)
+    opened = (event.body.fingerprint for event in events if isinstance(event.body, ResetCompleted))
+    marked = recorded.fingerprint or next((one for one in opened if one is not None), None)
+    if marked is not None and not here[1]:
+        yield Finding("environment", "/environment/fingerprint", marked, _NOTHING)
 
 
 def _facts(recorded: EnvironmentFacts, here: EnvironmentFacts) -> Iterator[Finding]:

@@ -14,12 +14,12 @@ from typing import Protocol
 
 from spectrace import library
 from spectrace.audit.queries import open_reader
-from spectrace.config import open_environment
+from spectrace.config import model_named, open_environment
 from spectrace.core.compare import differences
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
-from spectrace.core.types import Task
+from spectrace.core.types import ModelFacts, Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import SpectraceError, StoreError
 from spectrace.models.client import ModelClient
@@ -145,6 +145,10 @@ class Replaying:
         where = f"run {self.used} of the test is not what {self.path} holds."
         if started.protocol != asked.protocol.NAME:
             raise Mismatch(f"{where} It was recorded with {started.protocol}, now {asked.protocol.NAME} runs. {_ANEW}")
+        for role, spec in asked.models.items():  # one that is given as an object says its name to a run only
+            was = next((one for one in started.models if one.role == role), None)
+            if isinstance(spec, str) and was is not None and not _is_named(spec, was):
+                raise Mismatch(f"{where} Its {role} model was {was.provider}:{was.name}, now it is {spec}. {_ANEW}")
         environment = open_environment(asked.env) if isinstance(asked.env, str) else asked.env
         try:
             task = _task(environment, asked.task)
@@ -236,6 +240,16 @@ def _read(path: Path, test: str) -> list[list[Event]]:
     if set(by_call) != set(numbers):
         raise Mismatch(f"the recording {path} lacks some of the test's runs. Nothing was run. {_ANEW}")
     return [by_call[number] for number in numbers]
+
+
+def _is_named(spec: str, was: ModelFacts) -> bool:
+    """Whether a model is asked for by the recorded name; a script by that of its file, for it may name itself."""
+    provider, name = model_named(spec) or ("", "")
+    script = json.loads(was.server).get("script")
+    if provider == was.provider == "scripted" and script is not None:
+        return Path(name.partition("#")[0]).name == str(script)
+    asked = Path(name).name if provider == "local" else name  # of a local one that is a file, the file's name is kept
+    return (provider, asked) == (was.provider, was.name)
 
 
 def _task(environment: Environment, asked: Task | str) -> Task:

@@ -17,7 +17,7 @@ from tests.episodes import recorded_events
 
 TOOLS = open_shop().tools()
 FIRST = TOOLS[0]
-UNPREPARED = "how its environment is brought back, and its first state, were not compared: nothing of it is run"
+UNPREPARED = "its first state was not compared: nothing of it is run"
 IN_ORDER = ", ".join(tool.name for tool in TOOLS)
 
 
@@ -32,6 +32,9 @@ class Untouchable(FunctionEnvironment):
 
     def instructions(self, task):
         return self._open.instructions(task)
+
+    def declared(self):
+        return self._open.declared()
 
     def __getattribute__(self, name):
         if name in {"prepare", "reset", "act", "evaluate", "fingerprint", "check", "resume"}:
@@ -260,3 +263,23 @@ def test_a_record_without_its_start_or_with_a_hole_is_untestable():
 
     assert isinstance(events[0].body, EpisodeStarted)
     assert [check(log).result for log in (events[1:], [*events[:4], *events[5:]])] == ["untestable", "untestable"]
+
+
+@pytest.mark.parametrize(("restore", "marked"), [("none", True), ("reset", False), ("reset", True)])
+def test_another_restore_and_a_lost_fingerprint_are_told_without_running_anything(restore, marked):
+    class Declaring(Untouchable):
+        def declared(self):
+            return replace(self._open.declared()[0], restore=restore), marked
+
+    checked = check(recorded_events(), environment=Declaring())
+
+    fields = [one.field for one in checked.findings if one.changed]
+    expected = ["/environment/restore"] * (restore == "none") + ["/environment/fingerprint"] * (not marked)
+    assert (fields, checked.result) == (expected, "diverged" if expected else "same")
+
+
+def test_what_was_recorded_under_none_is_not_executed_because_its_environment_now_says_reset():
+    then = replace(started_with()[0].body.environment, restore="none", fingerprint=None)
+
+    with pytest.raises(Untestable, match=r"recorded under restore=none, and shop declares restore=reset now.* anew"):
+        refuse(started_with(environment=then)[0].body, open_shop())

@@ -66,11 +66,11 @@ def test_a_replay_asks_an_environment_for_its_tasks_tools_and_instructions_alone
 
 
 def test_models_that_are_named_are_not_opened(recorded):
-    run = Runs(Replaying(recorded, "test_x.py::test"))(
-        "cancel-own", "shop", "openai:none@http://127.0.0.1:9", "no such"
-    )
+    with pytest.raises(Mismatch, match="Its weak model was scripted:scripted, now it is openai:none@http"):
+        Runs(Replaying(recorded, "test_x.py::test"))("cancel-own", "shop", "openai:none@http://127.0.0.1:9", "no such")
+    named = Runs(Replaying(recorded, "test_x.py::test"))("cancel-own", "shop", "scripted:scripted", "scripted:scripted")
 
-    assert run.outcome.reward == "1.0"
+    assert named.outcome.reward == "1.0"
 
 
 def test_an_instance_may_run_again_and_again(tmp_path):
@@ -127,3 +127,18 @@ def test_what_would_not_replay_is_not_recorded(tmp_path):
 
     with pytest.raises(Mismatch, match="does not replay the same"):
         cancel(recording(tmp_path), protocol=Mine())
+
+
+def test_a_script_is_known_by_its_file_though_it_names_itself(tmp_path):
+    source, files = recording(tmp_path), ("weak.json", "strong.json")
+    clients = [
+        ScriptedModel(replies, name="mine", source={"script": file})
+        for replies, file in zip((WEAK, STRONG), files, strict=True)
+    ]
+    Runs(source)("cancel-own", "shop", *clients)
+    source.end(passed=True)
+    models = [f"scripted:elsewhere/{file}" for file in files]
+
+    assert Runs(Replaying(source.path, "test_x.py::test"))("cancel-own", "shop", *models).outcome.reward == "1.0"
+    with pytest.raises(Mismatch, match=r"Its weak model was scripted:mine, now it is scripted:other\.json"):
+        Runs(Replaying(source.path, "test_x.py::test"))("cancel-own", "shop", "scripted:other.json", models[1])
