@@ -128,7 +128,7 @@ def test_ids_travel_through_a_pipe(spectrace, episode):
         (["ls", "--db", "folder"], 2, "is a directory"),
         (["db", "upgrade", "--db", "/proc/log.db"], 2, "/proc/log.db"),
         (["ls", "--db", "postgresql://user:secret@127.0.0.1:1/x"], 2, "127.0.0.1"),
-        (["replay", "x", "--tools", "dead"], 2, "'recorded', 'live'"),
+        (["replay", "x", "--tools", "dead"], 2, "'recorded', 'cached', 'live'"),
     ],
 )
 def test_an_error_is_one_paragraph_without_a_traceback(spectrace, arguments, code, words):
