@@ -49,13 +49,13 @@ class Moved:
         return sum(_accepted(times) != _accepted(self.alone) for times in self.loaded), len(self.loaded)
 
 
-async def moved(url: str, segments: Sequence[Planted]) -> list[Moved]:
-    """Score every segment alone and under load."""
+async def moved(url: str, segments: Sequence[Planted], loads: int = LOADS) -> list[Moved]:
+    """Score every segment alone and, so many times, under load."""
     client = SGLangClient(server.NAME, url)
     try:
         requests = [await _request(one) for one in segments]
         alone = [await _alone(client, url, request) for request in requests]
-        loaded = [await asyncio.gather(*(_odds(client, one) for one in requests)) for _ in range(LOADS)]
+        loaded = [await asyncio.gather(*(_odds(client, one) for one in requests)) for _ in range(loads)]
     finally:
         await client.close()
     return [Moved(first, others) for first, others in zip(alone, zip(*loaded, strict=True), strict=True)]
