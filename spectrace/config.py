@@ -75,13 +75,23 @@ def open_model(
 
 
 def model_named(spec: str, settings: Settings | None = None) -> tuple[str, str] | None:
-    """Return the provider and the name that a model is asked for by, having opened nothing; None for no model."""
-    settings = settings or settings_here()
+    """Return the provider and the name that a model would be recorded with, having opened nothing; None for no model.
+
+    A script's is its file: what it calls itself stands inside.
+    """
+    from spectrace.models.catalogue import find  # noqa: PLC0415 - as the adapters below
+
+    settings, match = settings or settings_here(), _SPEC.fullmatch(spec)
     if spec in settings.models:
         table = settings.models[spec]
-        return str(table.get("provider", "")), str(table.get("name", ""))
-    match = _SPEC.fullmatch(spec)
-    return None if match is None else (match["provider"], match["name"])
+        provider, name = str(table.get("provider", "")), str(table.get("name", ""))
+    elif match is not None:
+        provider, name = match["provider"], match["name"]
+    else:
+        return None
+    if provider == "local":
+        name = entry.name if (entry := find(name)) is not None else Path(name).name
+    return provider, name
 
 
 def _no_such_model(spec: str, settings: Settings) -> str:

@@ -248,8 +248,7 @@ def _is_named(spec: str, was: ModelFacts) -> bool:
     script = json.loads(was.server).get("script")
     if provider == was.provider == "scripted" and script is not None:
         return Path(name.partition("#")[0]).name == str(script)
-    asked = Path(name).name if provider == "local" else name  # of a local one that is a file, the file's name is kept
-    return (provider, asked) == (was.provider, was.name)
+    return (provider, name) == (was.provider, was.name)
 
 
 def _task(environment: Environment, asked: Task | str) -> Task:

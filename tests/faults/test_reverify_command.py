@@ -43,8 +43,19 @@ def start(folder, *arguments):
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     command = [sys.executable, "-m", "spectrace", *arguments]
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_heed_ctrl_c,  # noqa: PLW1509 - one call, no lock
     )
+
+
+def _heed_ctrl_c():
+    """Undo what a shell does to the jobs it puts in the background: they, and their children, ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def judge(folder, *more):

@@ -8,6 +8,7 @@ from spectrace.config import (
     Models,
     builtin_environment,
     database_url,
+    model_named,
     open_environment,
     open_model,
     open_prompts,
@@ -154,7 +155,7 @@ number = 3
 @pytest.fixture
 def mine(tmp_path):
     (tmp_path / "mine_checks.py").write_text(CHECKS)
-    (tmp_path / "gold.csv").write_text("episode,segment,decision\n")
+    (tmp_path / "gold.csv").write_text("episode,segment,decision\ne1,1,accept\n")
 
 
 @pytest.mark.usefixtures("mine")
@@ -224,6 +225,20 @@ def test_a_function_is_imported_when_it_is_named_and_not_before():
 
     open_verifier("by-rule", settings)
     assert "mine_checks" in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("spec", "named"),
+    [
+        ("local:weak", ("local", "qwen2.5-coder-0.5b")),
+        ("local:folder/mine.gguf", ("local", "mine.gguf")),
+        ("openai:gpt@http://127.0.0.1:9", ("openai", "gpt")),
+        ("mine", ("sglang", "large")),
+        ("nobody", None),
+    ],
+)
+def test_a_model_is_known_by_the_name_that_is_recorded_without_being_opened(spec, named):
+    assert model_named(spec, Settings(models={"mine": {"provider": "sglang", "name": "large"}})) == named
 
 
 def test_our_own_environments_are_fresh_each_time():
