@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             parameters is not None and "postgres" in parameters.params.values()
         )
         path = Path(item.path)
-        if path.parent.name == "faults" or asks:
+        if (path.parent.name == "faults" or asks) and item.get_closest_marker("live") is None:
             item.add_marker(pytest.mark.slow)
 
 

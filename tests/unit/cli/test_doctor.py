@@ -53,7 +53,7 @@ def test_models_are_asked(line, tmp_path):
 
 
 def test_verifiers_that_are_no_models_are_looked_at_too(line, tmp_path):
-    (tmp_path / "gold.csv").write_text("episode,segment,decision\n")
+    (tmp_path / "gold.csv").write_text("episode,segment,decision\ne1,1,accept\n")
     (tmp_path / "spectrace.toml").write_text(
         '[models.people]\nprovider = "labels"\nname = "gold.csv"\n'
         '[models.lost]\nprovider = "labels"\nname = "lost.csv"\n'
