@@ -9,14 +9,13 @@ from contextlib import asynccontextmanager
 
 from spectrace import config
 from spectrace.audit.children import require_untouched
-from spectrace.audit.integrity import CONSISTENT
-from spectrace.audit.recovery import recover
+from spectrace.audit.recovery import require_ended
 from spectrace.audit.settling import person
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
-from spectrace.errors import StoreError, UsageError
+from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
 from spectrace.models.functions import Judging
 from spectrace.runs.fork import Edit, fork_episode, fork_point
@@ -188,9 +187,7 @@ async def resume(  # noqa: PLR0913 - an episode's parts, by name
     if store is None:
         raise UsageError("resume needs the store that holds the episode: store=spectrace.open_store(...).")
     name = store.resolve(episode)
-    found = recover(store, name)
-    if found.result != CONSISTENT:
-        raise StoreError(f"{name} is {found.result}, so nothing goes on from it: {found.detail}.")
+    require_ended(store, name)
     left = left_by(list(store.read(name)))
     require_untouched(store, name)
     async with _opened(recorded_protocol(left.started), {"weak": weak, "strong": strong, "user": user}) as clients:

@@ -17,6 +17,7 @@ from spectrace.core.deeds import Deed, changes_state, deeds
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, OutcomeSettled
 from spectrace.core.fold import FoldedStep, fold
 from spectrace.core.types import Effect
+from spectrace.errors import StoreError
 from spectrace.store.listing import Listable
 from spectrace.store.recovery import INTERRUPTED, end_interrupted
 
@@ -87,6 +88,13 @@ def recover(store: Listable, episode: str, now: int | None = None) -> Recovered:
     if not end_interrupted(store, episode, time.time_ns() // 1000 if now is None else now):
         return told
     return _told(store, episode, verify_episode(store, episode))
+
+
+def require_ended(store: Listable, episode: str) -> None:
+    """Give an interrupted episode its end, as `recover` does; raise StoreError where its record is not whole."""
+    found = recover(store, episode)
+    if found.result != CONSISTENT:
+        raise StoreError(f"{episode} is {found.result}, so nothing goes on from it: {found.detail}.")
 
 
 def _told(store: Listable, episode: str, found: VerifyResult) -> Recovered:

@@ -8,8 +8,9 @@ import click
 
 from spectrace.audit.queries import Reader
 from spectrace.audit.settling import person
+from spectrace.cli import child as child_episode
 from spectrace.cli import console, document
-from spectrace.cli.console import Column, status_span
+from spectrace.cli.console import Column
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.run_choices import lacking, named_models, require_scoring, require_user, unasked
@@ -23,17 +24,6 @@ from spectrace.runs.live import EpisodeProtocol, Recorded
 from spectrace.runs.preflight import readable
 from spectrace.runs.protocols import protocol_of, recorded_protocol
 from spectrace.store.sql import open_store
-
-_COLUMNS = (
-    Column("episode"),
-    Column("parent"),
-    Column("edited by", rank=3),
-    Column("status"),
-    Column("reason", rank=2),
-    Column("reward", right=True),
-    Column("steps", right=True, rank=4),
-    Column("writes", right=True, rank=1),
-)
 
 
 @click.command()
@@ -165,18 +155,8 @@ def _protocol(told: Sequence[Event], options: Sequence[str]) -> EpisodeProtocol:
 
 def show(found: Mapping[str, object]) -> None:
     """Write the child as a table of one row."""
-    words = {name: None if value is None else str(value) for name, value in found.items()}
-    row: list[console.Cell] = [
-        (str(found["episode"]), "name"),
-        (f"{found['parent']}:{found['seq']}", "name"),
-        words["edited_by"],
-        status_span(str(found["status"])),
-        words["end_reason"],
-        words["reward"],
-        words["steps"],
-        words["writes"],
-    ]
-    console.table(_COLUMNS, [row], "")
+    by = found["edited_by"]
+    child_episode.show(found, "parent", Column("edited by", rank=3), None if by is None else str(by))
 
 
 def item(child: Recorded, parent: str, seq: int, edit: Edit | None) -> dict[str, object]:
@@ -186,12 +166,4 @@ def item(child: Recorded, parent: str, seq: int, edit: Edit | None) -> dict[str,
         "parent": parent,
         "seq": seq,
         "edited_by": None if edit is None else edit.by.removeprefix("person:"),
-        "task": child.task,
-        "protocol": child.protocol,
-        "status": child.outcome.status,
-        "end_reason": child.outcome.reason,
-        "reward": child.outcome.reward,
-        "steps": child.totals.steps,
-        "writes": child.totals.writes,
-        "rejections": child.totals.rejections,
-    }
+    } | child_episode.outcome_of(child)

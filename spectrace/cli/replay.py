@@ -3,7 +3,6 @@
 With `--check` nothing is run: `replay_check` says what has changed since. What goes with what: `replay_choices`.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -23,6 +22,7 @@ from spectrace.cli.select import chosen, episodes_argument
 from spectrace.config import open_prompts
 from spectrace.core.prompts import Prompts
 from spectrace.runs.replay import ReplayResult
+from spectrace.runs.together import together
 
 __all__ = ["command", "replayed"]
 
@@ -189,10 +189,10 @@ async def _each(
 ) -> None:
     """Add the result of every episode, and show how far it is; the order is theirs however they came to their ends."""
     count: Counter[str] = Counter()
-    waiting = asyncio.Semaphore(at_once)
+    waiting = iter(names)
 
-    async def one(name: str) -> None:
-        async with waiting:
+    async def work() -> None:
+        for name in waiting:
             done = _BAR * len(results) // len(names)
             others = "".join(f", {count[one]} {one}" for one in ("diverged", "untestable") if count[one])
             bar = f"{'█' * done}{'░' * (_BAR - done)}  {len(results)} of {len(names)}{others}  "
@@ -200,16 +200,8 @@ async def _each(
             results.append(await replay(name))
             count[results[-1].result] += 1
 
-    if at_once == 1:
-        for name in names:
-            await one(name)
-        return
     try:
-        async with asyncio.TaskGroup() as group:
-            for name in names:
-                group.create_task(one(name))
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None
+        await together(work() for _ in range(min(at_once, len(names))))
     finally:
         place = {name: number for number, name in enumerate(names)}
         results.sort(key=lambda result: place[result.episode])

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import click
 
 from spectrace.audit.children import require_untouched
-from spectrace.audit.integrity import CONSISTENT
 from spectrace.audit.queries import Reader
-from spectrace.audit.recovery import recover
+from spectrace.audit.recovery import require_ended
 from spectrace.audit.settling import person
+from spectrace.cli import child as child_episode
 from spectrace.cli import console, document
-from spectrace.cli.console import Column, status_span
+from spectrace.cli.console import Column
 from spectrace.cli.loop import run_loop
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.run_choices import named_models, require_scoring, require_user, unasked
@@ -19,23 +19,12 @@ from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, settings_here
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.types import ModelFacts
-from spectrace.errors import StoreError, UsageError
+from spectrace.errors import UsageError
 from spectrace.runs.interrupted import Left, left_by
 from spectrace.runs.live import Recorded
 from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.resume import resume_episode
 from spectrace.store.sql import SqlEventStore, open_store
-
-_COLUMNS = (
-    Column("episode"),
-    Column("goes on from"),
-    Column("taken over", right=True, rank=3),
-    Column("status"),
-    Column("reason", rank=2),
-    Column("reward", right=True),
-    Column("steps", right=True, rank=4),
-    Column("writes", right=True, rank=1),
-)
 
 
 @click.command()
@@ -124,9 +113,7 @@ def command(
 
 def _left(store: SqlEventStore, episode: str) -> Left:
     """Return what the episode left; one whose writer is gone gets its end first, as by `recover`."""
-    found = recover(store, episode)
-    if found.result != CONSISTENT:
-        raise StoreError(f"{episode} is {found.result}, so nothing goes on from it: {found.detail}.")
+    require_ended(store, episode)
     left = left_by(list(store.read(episode)))
     require_untouched(store, episode)
     return left
@@ -149,18 +136,8 @@ def _name(facts: ModelFacts) -> str:
 
 def show(found: Mapping[str, object]) -> None:
     """Write the child as a table of one row."""
-    words = {name: None if value is None else str(value) for name, value in found.items()}
-    row: list[console.Cell] = [
-        (str(found["episode"]), "name"),
-        (f"{found['parent']}:{found['seq']}", "name"),
-        f"{found['taken_over']} events",
-        status_span(str(found["status"])),
-        words["end_reason"],
-        words["reward"],
-        words["steps"],
-        words["writes"],
-    ]
-    console.table(_COLUMNS, [row], "")
+    taken = Column("taken over", right=True, rank=3)
+    child_episode.show(found, "goes on from", taken, f"{found['taken_over']} events")
     both = f"{found['parent']} {found['episode']}"
     console.say(
         f"What {found['parent']} did stands there, and is not counted again: `spectrace audit actions {both}` lists "
@@ -176,12 +153,4 @@ def item(child: Recorded, left: Left) -> dict[str, object]:
         "seq": left.told[-1].seq,
         "taken_over": len(left.told) - 1,
         "settled": sorted([*left.words, *left.never]),
-        "task": child.task,
-        "protocol": child.protocol,
-        "status": child.outcome.status,
-        "end_reason": child.outcome.reason,
-        "reward": child.outcome.reward,
-        "steps": child.totals.steps,
-        "writes": child.totals.writes,
-        "rejections": child.totals.rejections,
-    }
+    } | child_episode.outcome_of(child)

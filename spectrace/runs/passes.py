@@ -33,6 +33,7 @@ from spectrace.runs.pass_source import CANCELLED, OVERTAKEN, Answers, PassSource
 from spectrace.runs.purse import Purse
 from spectrace.runs.recorder import Watcher, now_us, threads
 from spectrace.runs.reverify import asks_again, child_started, parent_at
+from spectrace.runs.together import together
 from spectrace.runs.verifiers import Pool, covers, verifier_source
 from spectrace.store.arbiter import WHOLE, Arbiter, Item
 from spectrace.store.event_store import EventStore
@@ -250,13 +251,7 @@ async def judge_shard(
     parts: list[Part] = []
     work.concurrency = concurrency
     most = min(concurrency, len(episodes) * work.plan.repeat)
-    working = [asyncio.create_task(_work(work, waiting, parts, told)) for _ in range(most)]
-    try:
-        await asyncio.gather(*working)
-    finally:
-        for task in working:
-            task.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+    await together(_work(work, waiting, parts, told) for _ in range(most))
     return parts
 
 

@@ -3,7 +3,6 @@
 What the library does. Counterpart of `passes`, which goes on with a run that was begun and works beside others.
 """
 
-import asyncio
 from collections.abc import Iterator, Sequence
 
 from spectrace.core.prompts import Prompts
@@ -11,6 +10,7 @@ from spectrace.runs.live import Prices
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.purse import Purse
 from spectrace.runs.reverify import Recheck, reverify_episode
+from spectrace.runs.together import together
 from spectrace.runs.verifiers import Pool, require_scoring
 from spectrace.store.event_store import EventStore
 
@@ -52,12 +52,6 @@ async def reverify_all(  # noqa: PLR0913 - what the parts share
                 concurrency=concurrency,
             )
 
-    working = [asyncio.create_task(work(waiting)) for _ in range(concurrency)]
-    try:
-        await asyncio.gather(*working)
-    finally:
-        for task in working:  # the first that fails ends the others
-            task.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+    await together(work(waiting) for _ in range(concurrency))
     repeats = range(1, plan.repeat + 1)
     return [row for one in names for repeat in repeats for row in found.get((one, repeat), ())]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from spectrace.audit.recovery import interrupted, recover
+from spectrace.audit.recovery import interrupted, recover, require_ended
 from spectrace.core.events import EpisodeEnded, Event
 from spectrace.core.fold import fold
-from spectrace.errors import Conflict
+from spectrace.errors import Conflict, StoreError
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
@@ -154,6 +154,19 @@ def test_a_damaged_episode_gets_no_end_and_is_told_up_to_the_damage(store, tmp_p
 
     assert (one.result, one.state, one.events, one.last_seq) == ("invalid", "interrupted", 12, 11)
     assert store.row("cut").events == 21
+
+
+def test_from_a_damaged_episode_nothing_goes_on(store, tmp_path):
+    damage(tmp_path / "log.db", "UPDATE events SET link = zeroblob(32) WHERE key > 0 AND (key & 1048575) = 12")
+
+    with pytest.raises(StoreError, match="cut is invalid, so nothing goes on from it"):
+        require_ended(store, "cut")
+
+
+def test_what_goes_on_from_has_its_end_first(store):
+    require_ended(store, "cut")
+
+    assert store.row("cut").state == "ended"
 
 
 def test_an_episode_without_its_first_event_is_told_without_what_that_would_have_said(store, tmp_path):
