@@ -3,7 +3,9 @@
 from spectrace.core.events import (
     AdminBegun,
     AdminCopied,
+    AdminErased,
     AdminImported,
+    AdminKeyChanged,
     AdminOpened,
     AdminRestored,
     AdminUnpacked,
@@ -31,9 +33,17 @@ def record_text(body: object) -> str:
             return f"{_counted(episodes)} from {source}"
         case AdminBegun(what=what, source=source, episodes=episodes):
             return f"{_counted(episodes)} of {source} to be {what}"
+        case AdminErased(how=how, events=ranges, blobs=blobs, person=person, reason=reason):
+            events = sum(one.last - one.first + 1 for one in ranges)
+            where = _counted(len({one.episode for one in ranges}))
+            texts = f", {_counted(blobs, 'text')} removed" if blobs else ""
+            ordered = (f", ordered by {person}" if person else "") + (f": {reason}" if reason else "")
+            return f"{_counted(events, 'event')} of {where} erased ({how}){texts}{ordered}"
+        case AdminKeyChanged(what=what, key=key, previous=previous):
+            return f"{what} key {key}" + (f", before it {previous}" if previous is not None else ", the first")
         case _:
             return ""
 
 
-def _counted(episodes: int) -> str:
-    return f"{episodes} episode{'' if episodes == 1 else 's'}"
+def _counted(number: int, what: str = "episode") -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -3,7 +3,7 @@
 They form an episode of their own, `admin-<12 hex digits>`, with the same chain as any other: the *administrative
 log*. Each **epoch** of a database has one. An upgrade goes on with it; a restored backup begins the next epoch, whose
 first event names the head of the one before. A database has no run in it and no model judges it, so nothing here is
-folded or projected. The name `admin.erased` is kept for the erasure of bodies.
+folded or projected.
 """
 
 from dataclasses import dataclass
@@ -152,4 +152,60 @@ class AdminCopied:
     source_epoch: EpochHead | None = None
 
 
-AdminBody = AdminOpened | AdminUpgraded | AdminRestored | AdminImported | AdminUnpacked | AdminCopied | AdminBegun
+@dataclass(frozen=True, slots=True)
+class ErasedRange:
+    """Events of one episode without a body from now on: from `first` to `last`, both included."""
+
+    episode: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminErased:
+    """Bodies and salts of events were erased; headers, links and proofs stay."""
+
+    # Of what was looked for nothing is kept, not even a digest: a short text could be guessed from it.
+
+    TYPE: ClassVar[str] = "admin.erased"
+    VERSION: ClassVar[int] = 1
+
+    by: StartedBy
+    spectrace: str
+    person: str | None
+    """Who ordered it, by their own word."""
+    reason: str | None
+    how: str
+    """named (episodes or events), matching (a text), before (a time), retention (the project's rule)."""
+    events: tuple[ErasedRange, ...]
+    blobs: int
+    """How many texts were removed that no other event refers to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminKeyChanged:
+    """From now on another key is used. `what`: checkpoint (it signs) or redaction (it makes placeholders)."""
+
+    TYPE: ClassVar[str] = "admin.key_changed"
+    VERSION: ClassVar[int] = 1
+
+    by: StartedBy
+    spectrace: str
+    what: str
+    key: str
+    """The verifier key of a signer, as C2SP signed notes write it; of a secret key its short id."""
+    previous: str | None
+    """The one before; None for the first."""
+
+
+AdminBody = (
+    AdminOpened
+    | AdminUpgraded
+    | AdminRestored
+    | AdminImported
+    | AdminUnpacked
+    | AdminCopied
+    | AdminBegun
+    | AdminErased
+    | AdminKeyChanged
+)

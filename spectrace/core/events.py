@@ -7,13 +7,15 @@ HEADER_FIELDS travel in the header, the others in the body. Each class has a TYP
 are never changed, only a new version is added, with an upcast in `store/upcasts.py`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spectrace.core.admin_events import (
     AdminBegun,
     AdminBody,
     AdminCopied,
+    AdminErased,
     AdminImported,
+    AdminKeyChanged,
     AdminOpened,
     AdminRestored,
     AdminUnpacked,
@@ -65,11 +67,24 @@ MAX_SEQ = 2**20 - 1
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An event of a type or version that this spectrace does not know: kept and shown, body as decoded JSON text."""
+    """An event without a body that can be told: of a type or version that is not known here, or erased.
+
+    Kept and shown. Of an erased one, all that is left of it is its header.
+    """
 
     type: str
     version: int
     body: str
+    """As decoded JSON text; `null` where it is erased."""
+    effect: str | None = field(default=None, compare=False)
+    authority: str | None = field(default=None, compare=False)
+    outcome: str | None = field(default=None, compare=False)
+    tool: str | None = field(default=None, compare=False)
+
+    @property
+    def erased(self) -> bool:
+        """Whether its body is gone."""
+        return self.body == "null"
 
 
 Body = (
@@ -148,6 +163,8 @@ TYPE_NUMBERS: dict[type[Body], int] = {
     PlanMade: 37,
     ProgressJudged: 38,
     ControlPassed: 39,
+    AdminErased: 40,
+    AdminKeyChanged: 41,
 }
 """A database's small integer for each type: outside the chain, appended to, never renumbered.
 
@@ -189,7 +206,9 @@ __all__ = [
     "AdminBegun",
     "AdminBody",
     "AdminCopied",
+    "AdminErased",
     "AdminImported",
+    "AdminKeyChanged",
     "AdminOpened",
     "AdminRestored",
     "AdminUnpacked",

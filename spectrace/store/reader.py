@@ -171,4 +171,5 @@ def advised(episode: str) -> Iterator[None]:
 
 def _unknown(row: Row) -> Unknown:
     """Keep the body as its JSON text; an erased one is JSON null."""
-    return Unknown(row.type, row.version, "null" if row.body is None else row.body.decode("utf-8", "replace"))
+    body = "null" if row.body is None else row.body.decode("utf-8", "replace")
+    return Unknown(row.type, row.version, body, *row.lifted)

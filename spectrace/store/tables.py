@@ -115,6 +115,24 @@ checkpoints = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 
+leaves = sa.Table(
+    "leaves",
+    metadata,
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("episode", Name, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Index("ix_leaves_episode", "episode"),
+)
+"""The Merkle tree's leaves, from place 0 on: what checkpoints say of episodes. Appended to, never changed."""
+
+erasures = sa.Table(
+    "erasures",
+    metadata,
+    sa.Column("key", BigKey, primary_key=True, autoincrement=False),
+    sa.Column("proof", sa.LargeBinary(32), nullable=False),
+)
+"""Of each erased event SHA-256(salt || body), which its link is made of (see `core.digest.link_over`)."""
+
 runs = sa.Table(
     "runs",
     metadata,
@@ -235,6 +253,7 @@ actions = sa.Table(
     sa.Column("started_by", sa.String, nullable=False),
     sa.Column("erased", sa.Boolean, nullable=False),
     sa.Index("ix_actions_tool_requested_at_drafted_at", "tool", "requested_at", "drafted_at"),
+    sa.Index("ix_actions_requested_at_drafted_at", "requested_at", "drafted_at"),
 )
 
 search = sa.Table(

@@ -67,6 +67,9 @@ BY_TYPE: Mapping[tuple[str, str], Schema] = {
     ("act.failed", "outcome"): one_of("error", "indeterminate"),
     ("action.held", "index"): COUNT,
     ("admin.begun", "what"): one_of("copied", "imported", "unpacked"),
+    ("admin.erased", "blobs"): COUNT,
+    ("admin.erased", "how"): one_of("named", "matching", "before", "retention"),
+    ("admin.key_changed", "what"): one_of("checkpoint", "redaction"),
     ("admin.opened", "reason"): one_of("created", "upgraded", "restored", "copied", "unpacked"),
     ("control.passed", "reason"): one_of("planned", "stagnation", "budget_spent", "progress"),
     ("control.passed", "steps"): or_null(COUNT),
@@ -109,6 +112,8 @@ BY_TYPE: Mapping[tuple[str, str], Schema] = {
 """(type, field) -> what it may hold."""
 
 BY_CLASS: Mapping[tuple[str, str], Schema] = {
+    ("ErasedRange", "first"): SEQ,
+    ("ErasedRange", "last"): SEQ,
     ("ModelFacts", "calls"): one_of("json", "native"),
     ("Parent", "kind"): one_of("fork", "reverify", "resume"),
     ("Parent", "seq"): or_null(SEQ),

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.core.events import TYPE_NUMBERS, ControlPassed, PlanMade, ProgressJudged, StepSpeculated, Unknown
 from spectrace.errors import NewerSchema, StoreError
-from spectrace.store import admin, migrate, revisions, tables
+from spectrace.store import admin, migrate, projections, revisions, tables
 from spectrace.store.database import Database, parse_url
 from spectrace.store.evidence import opened
 from spectrace.store.migrate import upgrade
@@ -152,6 +152,7 @@ def test_guards_and_foreign_keys_are_on_afterwards(old):
     store = open_store(url)
     with store.database.reading() as connection:
         missing = missing_triggers(connection)
+        stale = set(connection.scalars(sa.select(tables.summaries.c.projection))) != {projections.VERSION}
     orphan = tables.run_items.insert().values(
         run=99, parent="x", verdict_seq=1, repeat=0, episode="x", at=1, state="done", result="{}"
     )
@@ -160,8 +161,8 @@ def test_guards_and_foreign_keys_are_on_afterwards(old):
     store.close()
 
     assert missing == []
-    assert [one.check for one in check(url) if one.problem] == ["projections"]
-    assert rebuild(url, old=True).episodes == len(told(revision)["events"])
+    assert [one.check for one in check(url) if one.problem] == (["projections"] if stale else [])
+    assert rebuild(url, old=True).episodes == (len(told(revision)["events"]) if stale else 0)
     assert [one.problem for one in check(url) if one.problem] == []
     assert rebuild(url, old=True).episodes == 0
 
@@ -250,6 +251,7 @@ def test_events_of_types_that_were_unknown_are_read_once_this_version_knows_them
     revision, url = old
     if revision < "0002":
         pytest.skip("it has none")
+    known = revision >= "0003"
     upgrade(url)
     store = open_store(url, read_only=True)
     late = [event.body for event in store.read("later-1")][-5:-1]
@@ -265,14 +267,17 @@ def test_events_of_types_that_were_unknown_are_read_once_this_version_knows_them
         "stagnation",
     )
     assert {name: numbers[name] for name in ("plan.made", "step.speculated", "control.passed")} == {
-        "plan.made": 10_000,  # given out before it was known, and never changed
-        "step.speculated": 10_002,
+        # given out before it was known, and never changed
+        "plan.made": TYPE_NUMBERS[PlanMade] if known else 10_000,
+        "step.speculated": TYPE_NUMBERS[StepSpeculated] if known else 10_002,
         "control.passed": TYPE_NUMBERS[ControlPassed],
     }
 
 
 def test_an_old_start_is_read_as_one_that_recorded_no_price_and_no_concurrency(old):
     revision, url = old
+    if revision >= "0003":
+        pytest.skip("its starts have them")
     upgrade(url)
     store = open_store(url, read_only=True)
     started = [next(store.read(name)).body for name in told(revision)["events"]]
@@ -342,7 +347,7 @@ def test_a_process_that_dies_in_the_middle_leaves_the_old_state_and_the_next_upg
     assert (done.before, kept) == (revision, told(revision)["events"])
 
 
-def watched(url: str, start, until, results) -> None:
+def watched(url: str, whole: int, start, until, results) -> None:
     """Read as a viewer does, again and again: count what was seen."""
     seen: dict[str, int] = {}
     start.wait()
@@ -352,7 +357,7 @@ def watched(url: str, start, until, results) -> None:
             with opened(url) as evidence:
                 store = open_store(evidence.url, read_only=True)
                 try:
-                    what = "whole" if len(list(store.stored("hostile-1"))) == _HOSTILE else "part"
+                    what = "whole" if len(list(store.stored("hostile-1"))) == whole else "part"
                 finally:
                     store.close()
         except StoreError as error:
@@ -363,15 +368,13 @@ def watched(url: str, start, until, results) -> None:
     results.put(seen)
 
 
-_HOSTILE = len(told(REVISIONS[0])["events"]["hostile-1"])
-
-
 @pytest.mark.slow
 def test_who_reads_while_a_migration_runs_gets_a_whole_log_or_is_told_what_to_do(old):
-    _, url = old
+    revision, url = old
+    whole = len(told(revision)["events"]["hostile-1"])
     processes = multiprocessing.get_context("spawn")
     start, until, results = processes.Barrier(2), processes.Event(), processes.Queue()
-    viewer = processes.Process(target=watched, args=(url, start, until, results))
+    viewer = processes.Process(target=watched, args=(url, whole, start, until, results))
     viewer.start()
     start.wait()
     upgrade(url)

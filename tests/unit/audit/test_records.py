@@ -4,12 +4,15 @@ from spectrace.audit.records import record_text
 from spectrace.core.admin_events import (
     AdminBegun,
     AdminCopied,
+    AdminErased,
     AdminImported,
+    AdminKeyChanged,
     AdminOpened,
     AdminRestored,
     AdminUnpacked,
     AdminUpgraded,
     EpochHead,
+    ErasedRange,
 )
 from spectrace.core.episode_events import StartedBy
 
@@ -52,6 +55,26 @@ OLD = EpochHead("admin-0123456789ab", 4, "ab" * 32)
         (
             AdminBegun(**WHO, what="copied", source="other.db", source_digest=None, episodes=2),
             "2 episodes of other.db to be copied",
+        ),
+        (
+            AdminErased(
+                **WHO,
+                person="Ana",
+                reason="asked by the customer",
+                how="matching",
+                events=(ErasedRange("ep1", 3, 4), ErasedRange("ep2", 7, 7)),
+                blobs=1,
+            ),
+            "3 events of 2 episodes erased (matching), 1 text removed, ordered by Ana: asked by the customer",
+        ),
+        (
+            AdminErased(**WHO, person=None, reason=None, how="before", events=(ErasedRange("ep1", 0, 0),), blobs=0),
+            "1 event of 1 episode erased (before)",
+        ),
+        (AdminKeyChanged(**WHO, what="checkpoint", key="b+1+c", previous=None), "checkpoint key b+1+c, the first"),
+        (
+            AdminKeyChanged(**WHO, what="redaction", key="22", previous="11"),
+            "redaction key 22, before it 11",
         ),
     ],
 )

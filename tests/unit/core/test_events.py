@@ -49,6 +49,8 @@ def test_every_event_has_a_number_of_its_own_that_is_never_changed():
         "plan.made": 37,
         "progress.judged": 38,
         "control.passed": 39,
+        "admin.erased": 40,
+        "admin.key_changed": 41,
     }
 
 

@@ -3,11 +3,12 @@ from dataclasses import fields
 import pytest
 
 from spectrace.core import types
+from spectrace.core.admin_events import ErasedRange
 from spectrace.core.events import HEADER_FIELDS, TYPE_NUMBERS, Parent, Totals
 from spectrace.store.vocabulary import BY_CLASS, BY_TYPE, COUNT, DIGEST, EVERYWHERE, one_of, or_null
 
 BY_NAME = {cls.TYPE: cls for cls in TYPE_NUMBERS}
-NESTED = {"ModelFacts": types.ModelFacts, "Parent": Parent, "Totals": Totals}
+NESTED = {"ErasedRange": ErasedRange, "ModelFacts": types.ModelFacts, "Parent": Parent, "Totals": Totals}
 
 
 @pytest.mark.parametrize(("type_", "field"), BY_TYPE)
