@@ -1,7 +1,7 @@
 """Whether a bundle is intact by its own account, as it lies: nothing is stored for it. Counterpart of `integrity`."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -90,3 +90,9 @@ class _Noted:
 
     def blob(self, digest: str) -> bytes | None:
         return self.bundle.blob(digest)
+
+    def proofs(self, episode: str) -> Mapping[int, bytes]:
+        return self.bundle.proofs(episode)
+
+    def administrative(self) -> Sequence[str]:
+        return self.bundle.administrative()

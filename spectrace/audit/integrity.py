@@ -10,15 +10,16 @@ they looked at one by one, to name the first bad event.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from typing import Protocol
 
 import orjson
 
+from spectrace.audit.erased import Erased, NotOnRecord
+from spectrace.audit.verifiable import Verifiable
 from spectrace.core.admin_events import is_admin
 from spectrace.core.digest import digest, first_link, next_link
 from spectrace.core.events import AdminOpened, EpisodeEnded, EpisodeStarted, OutcomeSettled
@@ -73,10 +74,14 @@ class _Check:
 
     episode: str
     link: bytes
+    erased: Erased
+    """What of the log may lack its body."""
     seq: int = 0
     """The next event expected."""
     open: dict[int, str] = field(default_factory=dict)
     """Requests without an answer yet: seq -> what."""
+    gone: dict[str, int] = field(default_factory=dict)
+    """How many answers were erased, of each kind: which requests they answered is not known any more."""
     ended: int | None = None
     administrative: bool = False
     """Whether it is the log of what was done to a database."""
@@ -85,26 +90,6 @@ class _Check:
     def plain(self) -> bool:
         """Whether an event that neither begins nor ends needs no look at its place: in the middle of a run."""
         return self.seq > 0 and self.ended is None and not self.administrative
-
-
-class Verifiable(Protocol):
-    """What is asked of a store, or of a bundle (see `event_store.EventStore`, whose words these are)."""
-
-    def row(self, episode: str) -> EpisodeRow:
-        """Return an episode's row."""
-        ...
-
-    def links(self, episode: str) -> Iterator[list[Link]]:
-        """Yield an episode's events as the chain covers them."""
-        ...
-
-    def blobs(self, digests: set[str]) -> Mapping[str, bytes]:
-        """Return those blobs that are there, not checked against their digests."""
-        ...
-
-    def blob(self, digest: str) -> bytes | None:
-        """Return the bytes of a blob by its digest, or None where it is missing."""
-        ...
 
 
 def verify_episode(store: Verifiable, episode: str) -> VerifyResult:
@@ -118,6 +103,7 @@ class Verifier:
     def __init__(self, store: Verifiable) -> None:
         """Read from `store`."""
         self._store = store
+        self._erased = Erased(store)
         self._whole: set[bytes] = set()
         """Blobs found whole already, as `_written` in a body: so references are compared without being spelled."""
 
@@ -128,7 +114,7 @@ class Verifier:
     def verify(self, episode: str) -> VerifyResult:
         """Check one episode, by its whole id. Raises EpisodeNotFound only."""
         row = self._store.row(episode)
-        check = _Check(episode, first_link(episode))
+        check = _Check(episode, first_link(episode), self._erased)
         try:
             for links in self._store.links(episode):
                 self._batch(check, links)
@@ -222,7 +208,7 @@ def _follow(check: _Check, links: Sequence[Link]) -> None:
     """Follow the chain over some events, and what they say to each other; on an error `check.seq` is the bad one."""
     link, problem = _hashed(check.seq, check.link, links), None
     if link is None:
-        links, link, problem = _sound(check.seq, check.link, links)
+        links, link, problem = _sound(check, links)
     plain = check.plain
     for event in links:
         part, what = _part(event[1])
@@ -257,23 +243,29 @@ def _hashed(seq: int, link: bytes, links: Sequence[Link]) -> bytes | None:
     return link
 
 
-def _sound(seq: int, link: bytes, links: Sequence[Link]) -> tuple[Sequence[Link], bytes, _Broken | None]:
+def _sound(check: _Check, links: Sequence[Link]) -> tuple[Sequence[Link], bytes, _Broken | None]:
     """Return the events up to the first that does not follow, their last link, and what is wrong with that one."""
+    link = check.link
     for count, event in enumerate(links):
-        problem, chain = _broken(seq + count, link, event)
+        problem, chain = _broken(check, check.seq + count, link, event)
         if problem is not None:
             return links[:count], link, problem
         link = chain
     return links, link, None
 
 
-def _broken(expected: int, link: bytes, event: Link) -> tuple[_Broken | None, bytes]:
+def _broken(check: _Check, expected: int, link: bytes, event: Link) -> tuple[_Broken | None, bytes]:
     """Return what is wrong with an event, if anything, and its link."""
     seq, type_, header, body, salt, stored = event
-    if seq != expected or body is None or salt is None:
-        return _Broken(_not_there(expected, seq, type_)), link
+    if seq != expected:
+        return _Broken(f"event {expected} is missing: event {seq} follows event {expected - 1}"), link
     try:
-        chain = next_link(link, header, salt, body)
+        if body is None and salt is None:
+            chain = check.erased.link(check.episode, link, event)
+        else:
+            chain = next_link(link, header, salt, body)  # type: ignore[arg-type] # half of it is a TypeError
+    except NotOnRecord as missing:
+        return _Broken(str(missing)), link
     except TypeError:
         return _Broken(f"event {seq} ({type_}) holds no bytes where its body or salt belongs"), link
     if chain == stored:
@@ -285,12 +277,6 @@ def _broken(expected: int, link: bytes, event: Link) -> tuple[_Broken | None, by
         f"the chain has {stored.hex()[:16]}"
     )
     return _Broken(said), link
-
-
-def _not_there(expected: int, seq: int, type_: str) -> str:
-    if seq != expected:
-        return f"event {expected} is missing: event {seq} follows event {expected - 1}"
-    return f"the body of event {seq} ({type_}) is missing, and no erasure of it is on record"
 
 
 @cache
@@ -334,7 +320,13 @@ def _dialogue(check: _Check, event: Link, part: str, what: str) -> None:
 
 def _answer(check: _Check, event: Link, what: str) -> None:
     seq, type_, _, body, *_ = event
-    asked = _asked(body or b"null")
+    if body is None:
+        gone = check.gone.get(what, 0)
+        if gone >= sum(one == what for one in check.open.values()):
+            raise _Unfit(f"event {seq} ({type_}) answers no open {what}.requested")
+        check.gone[what] = gone + 1
+        return
+    asked = _asked(body)
     if asked is None or check.open.get(asked) != what:
         raise _Unfit(f"event {seq} ({type_}) answers event {asked}, which is no open {what}.requested")
     del check.open[asked]
@@ -366,7 +358,7 @@ def _whole(check: _Check, row: EpisodeRow) -> VerifyResult:
         return _result(
             check, INVALID, f"the episode's row says {said}, its events hold {found}", first_bad=check.seq - 1
         )
-    return _result(check, CONSISTENT, f"{_end(check, row)}{_unanswered(check.open.items())}")
+    return _result(check, CONSISTENT, f"{_end(check, row)}{_unanswered(check)}")
 
 
 def _end(check: _Check, row: EpisodeRow) -> str:
@@ -377,8 +369,9 @@ def _end(check: _Check, row: EpisodeRow) -> str:
     return "its writer is gone: a prefix without an end" if row.state == "interrupted" else "still being written"
 
 
-def _unanswered(questions: Iterable[tuple[int, str]]) -> str:
-    said = [f"event {seq} ({what}.requested)" for seq, what in questions]
+def _unanswered(check: _Check) -> str:
+    """Name the questions without an answer; where erased events answered some of a kind, not those of that kind."""
+    said = [f"event {seq} ({what}.requested)" for seq, what in check.open.items() if what not in check.gone]
     return f"; never answered: {', '.join(said)}" if said else ""
 
 

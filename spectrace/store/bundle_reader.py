@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from spectrace.core.admin_events import is_admin
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store import manifest
 from spectrace.store.bundle import file_digest
@@ -189,6 +190,14 @@ class Bundle:
     def blob(self, digest: str) -> bytes | None:
         """Return the bytes of a text by its digest, or None where it is missing."""
         return self.blobs({digest}).get(digest)
+
+    def proofs(self, episode: str) -> Mapping[int, bytes]:
+        """Return SHA-256(salt || body) of each erased event of an episode."""
+        return {line.row.seq: line.proof for line in self.lines(episode) if line.proof is not None}
+
+    def administrative(self) -> Sequence[str]:
+        """Return the ids of the administrative logs that came along."""
+        return [one.episode for one in self.manifest.episodes if is_admin(one.episode)]
 
     def _entry(self, episode: str) -> manifest.Entry:
         if episode not in self._entries:

@@ -149,6 +149,14 @@ class EventStore(Protocol):
         """Return the bytes of a blob by its digest, or None where it is missing."""
         ...
 
+    def proofs(self, episode: str) -> Mapping[int, bytes]:
+        """Return SHA-256(salt || body) of each erased event of an episode, by its number."""
+        ...
+
+    def administrative(self) -> Sequence[str]:
+        """Return the ids of the administrative logs that lie here, the oldest first: they say what was erased."""
+        ...
+
     def close(self) -> None:
         """Release connections; checkpoint SQLite's write-ahead log."""
         ...

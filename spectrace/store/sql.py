@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from spectrace.core.digest import first_link
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event
 from spectrace.errors import Conflict, StoreError, UsageError
-from spectrace.store import migrate, projections, tables
+from spectrace.store import erasures, migrate, projections, tables
 from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder
 from spectrace.store.columns import whole_number
@@ -254,6 +254,19 @@ class SqlEventStore:
     def blob(self, digest: str) -> bytes | None:
         """Return the bytes of a blob by its digest, or None where it is missing. They are not checked against it."""
         return self.log.blobs({digest}).get(digest)
+
+    def proofs(self, episode: str) -> Mapping[int, bytes]:
+        """Return SHA-256(salt || body) of each erased event of an episode, by its number."""
+        number = self.log.number(episode)
+        with self.database.reading() as connection:
+            return erasures.proofs(connection, number)
+
+    def administrative(self) -> Sequence[str]:
+        """Return the ids of the administrative logs that lie here, the oldest first."""
+        column = tables.episodes.c
+        with self.database.reading() as connection:
+            query = sa.select(column.episode).where(column.number <= 0).order_by(column.number.desc())
+            return [str(one) for one in connection.scalars(query)]
 
     def close(self) -> None:
         """Release connections; checkpoint SQLite's write-ahead log."""
