@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spectrace import __version__
+from spectrace.core.admin_events import is_admin
 from spectrace.errors import StoreError, UsageError
 from spectrace.interchange.jsonl_records import First, Section, Text
+from spectrace.store.erasures import logs_of
 from spectrace.store.event_store import EpisodeRow, EventStore
 from spectrace.store.lines import MAX_LINE_BYTES, line_of
 from spectrace.store.new_file import new_file
@@ -36,10 +38,15 @@ def export_jsonl(
     force: bool = False,
     progress: Progress | None = None,
 ) -> list[Exported]:
-    """Write the episodes into a new file; raise StoreError for one that is not intact, and leave no file then."""
+    """Write the episodes into a new file; raise StoreError for one that is not intact, and leave no file then.
+
+    Where events of them were erased, the administrative logs that say so come along.
+    """
     chosen = sorted(set(episodes))
     if not chosen:
         raise UsageError("name at least one episode to export.")
+    # First those that say what was erased of the others: whoever stores one of these looks there.
+    chosen = list(dict.fromkeys([*logs_of(store, chosen), *sorted(chosen, key=lambda one: (not is_admin(one), one))]))
     done: list[Exported] = []
     sent: set[str] = set()
     with new_file(target, force=force) as file:
@@ -61,7 +68,7 @@ def _records(store: EventStore, row: EpisodeRow, sent: set[str]) -> Iterator[byt
             if name not in sent:
                 yield _text(name, whole_text(name, store.blob(name)))
                 sent.add(name)
-        yield line_of(line.row.stored(row.episode))
+        yield line_of(line.row.stored(row.episode), line.proof)
 
 
 def _text(name: str, data: bytes) -> bytes:

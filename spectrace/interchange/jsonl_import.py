@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import orjson
 
+from spectrace.core.admin_events import is_admin
 from spectrace.errors import UsageError
 from spectrace.interchange.json_lines import Place
 from spectrace.interchange.jsonl_records import Text, read_record
@@ -70,7 +71,8 @@ def import_jsonl(
         digest = f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
         record = arrivals(store, "imported", path.name, len(found.episodes), digest=digest)
         episodes = []
-        for done, one in enumerate(found.episodes.values(), 1):
+        # What says that events were erased comes before the episodes that lack them.
+        for done, one in enumerate(sorted(found.episodes.values(), key=lambda one: not is_admin(one.episode)), 1):
             episodes.append(_import(found, one, file, store, record))
             if progress is not None:
                 progress(done, len(found.episodes))

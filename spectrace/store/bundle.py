@@ -136,7 +136,7 @@ class _Writing:
             seen.ended = line.row.at if line.row.type == EpisodeEnded.TYPE else seen.ended
             self.types.add((line.row.type, line.row.version))
             self.texts.update(texts)
-            yield line_of(line.row.stored(row.episode)) + b"\n"
+            yield line_of(line.row.stored(row.episode), line.proof) + b"\n"
 
     def rest(self) -> None:
         """Write everything beside the episodes; the manifest last, for it holds the others' digests."""

@@ -79,8 +79,9 @@ def copy_log(source: SqlEventStore, target: SqlEventStore, progress: Progress | 
 def _copy_episode(source: SqlEventStore, target: SqlEventStore, row: EpisodeRow, record: Arrivals) -> Copied:
     lines = stored_lines(source, row.episode, row.events)
     record.expect(row.episode, row.head)
+    project = source.log.episode(row.episode).project
     try:
-        arrival = insert_stored(target, row.episode, row.head, lines, source.log.blobs)
+        arrival = insert_stored(target, row.episode, row.head, lines, source.log.blobs, project=project)
     except REFUSALS as error:
         return Copied(row.episode, REFUSED, row.events, (), str(error))
     record.add(arrival)

@@ -75,6 +75,13 @@ def record_of(erased: Covered, episode: str, seq: int) -> Erasure | None:
     return next((one for first, last, one in erased.get(episode, ()) if first <= seq <= last), None)
 
 
+def logs_of(store: EventStore, episodes: Iterable[str]) -> list[str]:
+    """Return the administrative logs that say of any of these episodes what was erased: whoever takes them needs it."""
+    wanted = set(episodes)
+    found = (one for one in records(store) if any(part.episode in wanted for part in one.body.events))
+    return list(dict.fromkeys(one.record.rpartition(":")[0] for one in found))
+
+
 def ranges(episode: str, seqs: Iterable[int]) -> list[ErasedRange]:
     """Return events of one episode as ranges, in their order."""
     found: list[ErasedRange] = []

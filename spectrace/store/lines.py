@@ -85,10 +85,10 @@ def read_line(record: Mapping[str, object]) -> Line:
     return Line(episode, row, proof)
 
 
-def line_from(event: StoredEvent) -> Line:
-    """Return a stored event with its header taken apart."""
+def line_from(event: StoredEvent, proof: bytes | None = None) -> Line:
+    """Return a stored event with its header taken apart; `proof` is that of an erased one."""
     episode, row = _row(event.header.decode(), event.body, event.salt, event.link)
-    return Line(episode, row)
+    return Line(episode, row, proof)
 
 
 @dataclass(slots=True)

@@ -3,21 +3,32 @@
 What is not intact by its own account does not leave: a bundle or an export that its reader must refuse helps nobody.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from spectrace.core.digest import digest
 from spectrace.errors import StoreError
 from spectrace.store.blobs import references
 from spectrace.store.decoding import parse
+from spectrace.store.erasures import Covered, covered, record_of, records
 from spectrace.store.event_store import EpisodeRow, EventStore
 from spectrace.store.lines import Chain, Line, line_from
 from spectrace.store.rows import Damage
 
 
 def stored_lines(store: EventStore, episode: str, events: int) -> Iterator[Line]:
-    """Yield the first `events` of an episode: those committed when its row was read, though it may grow meanwhile."""
-    return (line_from(event) for event in islice(store.stored(episode), events))
+    """Yield the first `events` of an episode: those committed when its row was read, though it may grow meanwhile.
+
+    An erased one comes with its proof; raise Damage where nothing says that it was erased.
+    """
+    proofs: Mapping[int, bytes] = {}
+    known: Covered = {}
+    for event in islice(store.stored(episode), events):
+        if event.body is None and event.seq not in proofs:  # the first one, or erased while it was read
+            proofs, known = store.proofs(episode), covered(records(store))
+        if event.body is None and record_of(known, episode, event.seq) is None:
+            raise Damage(f"the body of event {event.seq} is missing, and no erasure of it is on record.")
+        yield line_from(event, proofs.get(event.seq) if event.body is None else None)
 
 
 def outgoing(store: EventStore, row: EpisodeRow) -> Iterator[tuple[Line, list[str]]]:

@@ -35,9 +35,21 @@ _SUMMARY_OF = tables.summaries.update().where(tables.summaries.c.number == sa.bi
 _PROJECTED = (tables.segments, tables.actions, tables.search)
 
 
-def begin(connection: sa.Connection, number: int, started: EpisodeStarted) -> None:
-    """Write the summary of an episode that has just begun."""
-    connection.execute(tables.summaries.insert(), {"number": number, **_facets(started), **dict.fromkeys(_COUNTS, 0)})
+ERASED = "(erased)"
+"""What a summary says in place of words that were erased."""
+
+_ERASED: Values = {
+    "projection": VERSION,
+    **dict.fromkeys(("env", "task", "protocol"), ERASED),
+    "trial": 0,
+    "labels": "[]",
+}
+
+
+def begin(connection: sa.Connection, number: int, started: EpisodeStarted | None) -> None:
+    """Write the summary of an episode that has just begun; None: what it began with is erased."""
+    facets = _ERASED if started is None else _facets(started)
+    connection.execute(tables.summaries.insert(), {"number": number, **facets, **dict.fromkeys(_COUNTS, 0)})
 
 
 def project(connection: sa.Connection, number: int, events: Sequence[Event], *, again: bool = False) -> None:
@@ -50,6 +62,17 @@ def project(connection: sa.Connection, number: int, events: Sequence[Event], *, 
     for table, values in rows:
         if values:
             connection.execute(table.insert(), [{"number": number, **_storable(item)} for item in values])
+
+
+def expected(events: Sequence[Event], *, ended: bool) -> dict[str, list[Values]]:
+    """Return the rows that an episode has, by table: of one that has not ended its summary only. Its start is there."""
+    started = events[0].body
+    summary: Values = dict.fromkeys(column.name for column in tables.summaries.columns if column.name != "number")
+    summary |= {**dict.fromkeys(_COUNTS, 0), **(_facets(started) if isinstance(started, EpisodeStarted) else {})}
+    changes, rows = _told(events) if ended else ({}, [])
+    found: dict[str, list[Values]] = {table.name: [] for table in _PROJECTED}
+    found |= {table.name: [_storable(item) for item in values] for table, values in rows}
+    return {**found, tables.summaries.name: [{**summary, **changes}]}
 
 
 def _told(events: Sequence[Event]) -> tuple[Values, list[tuple[sa.Table, list[Values]]]]:

@@ -16,7 +16,7 @@ from spectrace.core.admin_events import ADMIN_PREFIX
 from spectrace.core.digest import canonical, digest, first_link
 from spectrace.core.events import EpisodeEnded, EpisodeStarted, Event
 from spectrace.errors import Conflict, EpisodeNotFound, SchemaViolation, StoreError
-from spectrace.store import admin, projections, tables
+from spectrace.store import admin, erasures, projections, tables
 from spectrace.store.blobs import references
 from spectrace.store.compression import RAW, pack_body
 from spectrace.store.decoding import parse
@@ -74,11 +74,14 @@ def insert_stored(  # noqa: PLR0913 - an episode is its id, head, lines and text
     fetch: FetchBlobs,
     *,
     whole: bool = True,
+    project: str = "",
 ) -> Arrival:
     """Store an episode whose last link is `head`; raise Damage where it is not what its chain says.
 
-    `whole=False` takes what was saved from a damaged file: events may be missing, nothing is compared with the chain,
-    and the episode stays interrupted, whatever its last event says.
+    Erased events come with their proofs, after the administrative log that says that they were erased. `project` is
+    where the other database files it, for one whose start was erased. `whole=False` takes what was saved from a damaged
+    file: events may be missing, nothing is compared with the chain, and the episode stays interrupted, whatever its
+    last event says.
     """
     check_episode_id(episode)
     try:
@@ -89,7 +92,7 @@ def insert_stored(  # noqa: PLR0913 - an episode is its id, head, lines and text
         return Arrival(episode, PRESENT, there.events, there.head, there.ended_at is not None)
     if there is not None and (not whole or store.state(there) == "running"):
         raise heads_differ(episode, there.head, head)
-    transfer = _Transfer(store, episode, head, fetch, there, whole=whole)
+    transfer = _Transfer(store, episode, head, fetch, there, whole=whole, project=project)
     with store.database.turn():
         try:
             with store.database.writing(durable=True) as connection:
@@ -113,12 +116,15 @@ class _Transfer:
     there: _There | None
     """The row of its earlier part."""
     whole: bool
+    project: str = ""
     events: int = 0
     started_at: int = 0
     ended_at: int | None = None
     number: int = 0
     present: bool = False
     """Whether all of it turned out to be here."""
+    records: erasures.Covered | None = None
+    """What was erased, by the administrative logs that are here; read once an event without a body has come."""
     told: list[Event] = field(default_factory=list)
     """All events without their prompts: what the projections are made of."""
 
@@ -130,12 +136,15 @@ class _Transfer:
         texts = IncomingTexts(self.episode, self.fetch, whole=self.whole)
         self.number = self._begun(connection) if self.there is None else self.there.number
         have, last = 0 if self.there is None else self.there.events, chain.link
+        # What was erased here does not come back from where it was not.
+        here = frozenset(erasures.proofs(connection, self.number)) if self.there is not None else frozenset()
         for batch in _batches(lines):
             for line in batch:
                 if self.whole:
                     chain.follow(line)
                 self._same_part(line)
-            rows = [line.row for line in batch]
+            self._send_proofs(connection, [line for line in batch if line.proof is not None and line.row.seq >= have])
+            rows = [line.row._replace(body=None, salt=None) if line.row.seq in here else line.row for line in batch]
             bodies = [self._body(row) for row in rows]
             if self.events == 0:
                 self.started_at = rows[0].at
@@ -190,11 +199,24 @@ class _Transfer:
             admin.adopt(connection, number)
         return number
 
+    def _send_proofs(self, connection: sa.Connection, erased: Sequence[Line]) -> None:
+        """Keep the proofs of erased events; raise Damage for one whose erasure is not on record here."""
+        if not erased:
+            return
+        if self.records is None:
+            self.records = erasures.covered(erasures.records(self.store))
+        for line in erased:
+            if erasures.record_of(self.records, self.episode, line.row.seq) is None and self.whole:
+                raise Damage(
+                    f"the body of event {line.row.seq} ({line.row.type}) of {self.episode} is missing, and no record "
+                    "of its erasure is here: the administrative log that says so comes first."
+                )
+        values = [{"key": key(self.number, line.row.seq), "proof": line.proof} for line in erased]
+        connection.execute(tables.erasures.insert(), values)
+
     def _body(self, row: Row) -> _Body | None:
         what = f"event {row.seq} ({row.type}) of {self.episode}"
         if row.body is None:
-            if self.whole:
-                raise Damage(f"the body of {what} is missing, and no record of its erasure came with it.")
             return None
         try:
             body = parse(row.body)
@@ -238,13 +260,15 @@ class _Transfer:
         values = {"events": self.events, "head": self.head, "started_at": self.started_at, "ended_at": self.ended_at}
         if isinstance(started, EpisodeStarted):
             values["project"] = projections.storable(started.project)
+        elif self.there is None:
+            values["project"] = self.project
         column, have = tables.episodes.c, 0 if self.there is None else self.there.events
         mine = tables.episodes.update().where(column.number == self.number, column.events == have)
         if connection.execute(mine.values(values)).rowcount != 1:
             raise Conflict(f"{self.episode} was written by somebody else meanwhile; nothing of it was kept.")
-        if isinstance(started, EpisodeStarted):
+        if started is not None and self.told[0].type == EpisodeStarted.TYPE:
             connection.execute(tables.summaries.delete().where(tables.summaries.c.number == self.number))
-            projections.begin(connection, self.number, started)
+            projections.begin(connection, self.number, started if isinstance(started, EpisodeStarted) else None)
             if self.ended_at is not None:  # as a writer does: what is not ended yet is counted from its events
                 projections.project(connection, self.number, self.told, again=True)
 

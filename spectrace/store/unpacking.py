@@ -7,6 +7,7 @@ the others are not held up; each is stored whole or not at all.
 from dataclasses import dataclass
 from pathlib import Path
 
+from spectrace.core.admin_events import is_admin
 from spectrace.core.events import EpisodeEnded
 from spectrace.errors import StoreError
 from spectrace.store.begun import arrivals
@@ -49,7 +50,8 @@ def unpack(
         record = None
         if on_record:
             record = arrivals(store, "unpacked", path.name, len(bundle.episodes), digest=f"sha256:{sha256}")
-        for done, entry in enumerate(bundle.episodes, 1):
+        # What says that events were erased comes before the episodes that lack them.
+        for done, entry in enumerate(sorted(bundle.episodes, key=lambda one: not is_admin(one.episode)), 1):
             if record is not None:
                 record.expect(entry.episode, entry.head)
             try:
