@@ -42,7 +42,12 @@ def of(connection: sa.Connection) -> str | None:
     """Return the database's revision; None when it is empty."""
     from alembic.runtime.migration import MigrationContext  # noqa: PLC0415 - see above
 
-    return MigrationContext.configure(connection).get_current_revision()
+    found = MigrationContext.configure(connection).get_current_heads()
+    if len(found) > 1:
+        raise StoreError(
+            f"the database says that it is at several revisions ({', '.join(found)}): somebody altered that."
+        )
+    return found[0] if found else None
 
 
 def run(connection: sa.Connection, to: str = "head") -> None:

@@ -4,24 +4,33 @@ What each episode holds, link by link, is `spectrace verify`'s to say.
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from spectrace.core.digest import text_digest
 from spectrace.core.events import TYPE_NUMBERS, AdminOpened
 from spectrace.errors import StoreError
-from spectrace.store import admin, compression, episode_rows, foreign_names, migrate, projections, shape, tables
+from spectrace.store import (
+    admin,
+    blob_rows,
+    compression,
+    episode_rows,
+    foreign_names,
+    migrate,
+    projections,
+    shape,
+    tables,
+)
 from spectrace.store.begun import unfinished
 from spectrace.store.database import Database, parse_url
 from spectrace.store.evidence import opened
 from spectrace.store.statements import key
 from spectrace.store.triggers import missing_triggers
 
-_REFERENCE = re.compile(rb'"\$blob":"sha256:([0-9a-f]{64})"')
-_BATCH = 2000
+_PROJECTED = (tables.summaries, tables.segments, tables.actions, tables.search)
 
 Problem = tuple[str | None, str | None]
 """What is wrong, and what is worth knowing."""
@@ -47,11 +56,12 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
             "types": lambda: (_types(connection), None),
             "dictionary": lambda: (_dictionary(connection), None),
             "flush": lambda: (_flush(connection), None),
+            "runs": lambda: (_runs(connection), None),
             "epochs": lambda: _epochs(connection, begun=evidence.note is None),
             "copies": lambda: (_copies(connection), None),
             "events": lambda: (_events(connection), None),
             "rows": lambda: (episode_rows.problems(connection), None),
-            **({"blobs": lambda: (None, _blobs(connection))} if blobs else {}),
+            **({"blobs": lambda: (blob_rows.wrong_lengths(connection), blob_rows.unused(connection))} if blobs else {}),
             "projections": lambda: _projections(connection, older=evidence.note is not None),
         }
         older = [Finding("revision", None, evidence.note)] if evidence.note is not None else []
@@ -160,7 +170,23 @@ def _epochs(connection: sa.Connection, *, begun: bool) -> tuple[str | None, str 
     wrong = [number for number, type_ in types.items() if type_ != TYPE_NUMBERS[AdminOpened]]
     if wrong:
         return f"the epochs numbered {', '.join(map(str, wrong))} do not begin with {AdminOpened.TYPE}", None
+    own = tables.epochs.select().where(tables.epochs.c.place.is_not(None)).order_by(tables.epochs.c.place)
+    begun_in_turn = [(place, number) for number, place in connection.execute(own)]
+    in_turn = list(enumerate(sorted((number for _, number in begun_in_turn), reverse=True), 1))
+    if begun_in_turn != in_turn:  # each new one gets the next place and the lowest number yet
+        return "the epochs do not stand in the order in which they were begun: somebody moved or removed one", None
     return None, f"{epoch.episode} is the current one of {len(types)}, records: {epoch.events}, head {epoch.head.hex()}"
+
+
+def _runs(connection: sa.Connection) -> str | None:
+    """Find named runs whose selection is not the one that was begun with."""
+    query = sa.select(tables.runs.c.name, tables.runs.c.selection_digest, tables.runs.c.selection)
+    wrong = [name for name, said, selection in connection.execute(query) if text_digest(selection) != said]
+    return (
+        f"the selection of the runs {', '.join(wrong)} is not what its digest says: somebody altered it"
+        if wrong
+        else None
+    )
 
 
 def _copies(connection: sa.Connection) -> str | None:
@@ -190,31 +216,18 @@ def _events(connection: sa.Connection) -> str | None:
     return f"{count} events have no episode, the first is number {number}, event {seq}: somebody deleted its row"
 
 
-def _blobs(connection: sa.Connection) -> str | None:
-    """Count the blobs that no event names: an append that was refused may leave some, they harm nobody."""
-    used: set[bytes] = set()
-    unreadable, last = 0, None
-    columns = sa.select(tables.events.c.key, tables.events.c.codec, tables.events.c.payload)
-    while True:
-        query = columns if last is None else columns.where(tables.events.c.key > last)
-        rows = connection.execute(query.order_by(tables.events.c.key).limit(_BATCH)).all()
-        if not rows:
-            break
-        for last, codec, payload in rows:  # noqa: B007 - where the next batch begins
-            try:
-                body = compression.unpack(codec, payload) if payload is not None else b""
-            except StoreError:
-                unreadable += 1
-                continue
-            used.update(bytes.fromhex(name.decode()) for name in _REFERENCE.findall(body))
-    orphans = sum(digest not in used for digest in connection.scalars(sa.select(tables.blobs.c.digest)))
-    said = [f"{orphans} are named by no event"] if orphans else []
-    said += [f"{unreadable} events cannot be unpacked, see `spectrace verify --all`"] if unreadable else []
-    return "; ".join(said) or None
-
-
 def _projections(connection: sa.Connection, *, older: bool) -> Problem:
-    """Only runs have summaries. That an older log has old ones is as it should be."""
+    """Only runs have any. That an older log has old ones is as it should be; what they say, `projected` compares."""
+    odd = [
+        table.name
+        for table in _PROJECTED
+        if connection.scalar(sa.select(table.c.number).where(table.c.number <= 0).limit(1)) is not None
+    ]
+    if odd:
+        return (
+            f"an administrative log has rows in {', '.join(odd)}, where only runs have any: somebody put them there",
+            None,
+        )
     old = sa.select(sa.func.count()).where(tables.summaries.c.projection != projections.VERSION)
     missing = sa.select(sa.func.count()).select_from(tables.episodes.outerjoin(tables.summaries))
     stale = connection.scalar(old) or 0

@@ -4,7 +4,9 @@ import pytest
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
+from spectrace.store import admin, tables
 from spectrace.store.migrate import upgrade
+from spectrace.store.runs import begin
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.soundness import check
 from spectrace.store.sql import open_store
@@ -103,7 +105,7 @@ def test_what_is_worth_knowing_is_noted(url):
 def test_a_blob_that_no_event_names_is_counted_and_no_problem(url):
     change(
         url,
-        "INSERT INTO blobs (digest, length, codec, bytes) SELECT link, 1, 0, salt FROM events "
+        "INSERT INTO blobs (digest, length, codec, bytes) SELECT link, 16, 0, salt FROM events "
         "WHERE key = (SELECT max(key) FROM events)",
     )
 
@@ -214,3 +216,67 @@ def test_old_summaries_are_as_they_should_be_in_an_older_log(tmp_path):
     assert {name for name, one in found.items() if one.problem is not None} == set()
     assert "episodes with old or no summaries: " in found["projections"].note
     assert "db upgrade" in found["projections"].note
+
+
+def test_a_run_whose_selection_was_altered_is_found(url):
+    store = open_store(url)
+    begin(store, "nightly", "run", [("ep1", store.row("ep1").head.hex())])
+    store.close()
+    assert problems(url) == {}
+    change(url, "UPDATE runs SET selection = '[]'")
+
+    assert problems(url) == {
+        "runs": "the selection of the runs nightly is not what its digest says: somebody altered it"
+    }
+
+
+def test_a_blob_of_another_length_than_is_said_is_found(url):
+    change(url, "UPDATE blobs SET length = length + 1")
+
+    assert "blobs of another length than is said" in problems(url)["blobs"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE epochs SET place = 3 WHERE place = 2", "UPDATE epochs SET place = NULL WHERE place = 1"],
+)
+def test_epochs_out_of_their_order_are_found(url, statement):
+    store = open_store(url)
+    with store.database.writing(durable=True) as connection:
+        admin.open_epoch(connection, "restored")
+    store.close()
+    assert problems(url) == {}
+    change(url, statement)
+
+    assert "do not stand in the order" in problems(url)["epochs"]
+
+
+def test_two_epochs_in_each_others_place_are_found(url):
+    store = open_store(url)
+    with store.database.writing(durable=True) as connection:
+        admin.open_epoch(connection, "restored")
+        for old, new in ((1, 9), (2, 1), (9, 2)):
+            moved = tables.epochs.update().where(tables.epochs.c.place == old)
+            connection.execute(moved.values(place=new))
+    store.close()
+
+    assert "do not stand in the order" in problems(url)["epochs"]
+
+
+def test_rows_that_only_runs_have_are_found_with_an_administrative_log(url):
+    change(url, "INSERT INTO search (number, text) VALUES (0, 'shown')")
+
+    assert problems(url) == {
+        "projections": "an administrative log has rows in search, where only runs have any: somebody put them there"
+    }
+
+
+def test_a_database_that_says_two_revisions_is_refused_in_words(tmp_path):
+    url = f"sqlite:///{tmp_path / 'log.db'}"
+    one_episode(url)
+    with sqlite3.connect(tmp_path / "log.db") as connection:
+        connection.execute("INSERT INTO alembic_version VALUES ('0001')")
+    connection.close()
+
+    with pytest.raises(StoreError, match="says that it is at several revisions"):
+        check(url)
