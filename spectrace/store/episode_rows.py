@@ -38,12 +38,10 @@ def problems(connection: sa.Connection) -> str | None:
     """Return which rows say something else than their events, and what; None where all agree."""
     named: list[str] = []
     count = 0
-    for row in _rows(connection):
-        wrong = _wrong(row)
-        if wrong:
-            count += 1
-            if len(named) < _NAMED:
-                named.append(f"{row.episode} ({'; '.join(wrong)})")
+    for episode, wrong in altered(connection):
+        count += 1
+        if len(named) < _NAMED:
+            named.append(f"{episode} ({wrong})")
     if not count:
         return None
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
@@ -51,6 +49,14 @@ def problems(connection: sa.Connection) -> str | None:
         f"the rows of {count} episodes say something else than their events: {', '.join(named)}{more}. Somebody "
         "altered them; `spectrace verify --all` tells whether the events are whole"
     )
+
+
+def altered(connection: sa.Connection) -> Iterator[tuple[str, str]]:
+    """Yield each episode whose row says something else than its events, and what."""
+    for row in _rows(connection):
+        wrong = _wrong(row)
+        if wrong:
+            yield str(row.episode), "; ".join(wrong)
 
 
 def _rows(connection: sa.Connection) -> Iterator["sa.Row[Any]"]:

@@ -91,3 +91,14 @@ def test_a_first_event_that_cannot_be_read_is_not_the_rows_fault(tmp_path, paylo
     opened.close()
 
     assert said is None
+
+
+def test_each_altered_row_is_told_with_its_episode(store):
+    alter(store, "ep1", project="another", started_at=1)
+    alter(store, "ep2", events=3)
+    with store.database.reading() as connection:
+        told = dict(episode_rows.altered(connection))
+
+    assert list(told) == ["ep1", "ep2"]
+    assert "project 'another'" in told["ep1"]
+    assert "events 3" in told["ep2"]
