@@ -80,6 +80,8 @@ class _Check:
     """The next event expected."""
     open: dict[int, str] = field(default_factory=dict)
     """Requests without an answer yet: seq -> what."""
+    without_body: int = 0
+    """How many events are erased, by a record and with their proof."""
     gone: dict[str, int] = field(default_factory=dict)
     """How many answers were erased, of each kind: which requests they answered is not known any more."""
     ended: int | None = None
@@ -262,6 +264,7 @@ def _broken(check: _Check, expected: int, link: bytes, event: Link) -> tuple[_Br
     try:
         if body is None and salt is None:
             chain = check.erased.link(check.episode, link, event)
+            check.without_body += 1
         else:
             chain = next_link(link, header, salt, body)  # type: ignore[arg-type] # half of it is a TypeError
     except NotOnRecord as missing:
@@ -358,7 +361,7 @@ def _whole(check: _Check, row: EpisodeRow) -> VerifyResult:
         return _result(
             check, INVALID, f"the episode's row says {said}, its events hold {found}", first_bad=check.seq - 1
         )
-    return _result(check, CONSISTENT, f"{_end(check, row)}{_unanswered(check)}")
+    return _result(check, CONSISTENT, f"{_end(check, row)}{_erased(check)}{_unanswered(check)}")
 
 
 def _end(check: _Check, row: EpisodeRow) -> str:
@@ -367,6 +370,10 @@ def _end(check: _Check, row: EpisodeRow) -> str:
     if check.administrative:
         return "whole, up to its last record"
     return "its writer is gone: a prefix without an end" if row.state == "interrupted" else "still being written"
+
+
+def _erased(check: _Check) -> str:
+    return f"; {check.without_body} of its events erased, as is on record" if check.without_body else ""
 
 
 def _unanswered(check: _Check) -> str:

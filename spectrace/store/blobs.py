@@ -24,36 +24,30 @@ _UTF8 = "utf-8"
 
 @dataclass(slots=True)
 class _Known:
-    """A text seen lately: its reference, its digest, and whether its blob is committed."""
+    """A text seen lately: its reference and its digest."""
 
     reference: dict[str, str]
     digest: bytes
-    committed: bool = False
 
 
 class Fresh:
     """The blobs that one transaction must insert: digest -> bytes."""
 
-    def __init__(self) -> None:
-        """Start empty."""
+    def __init__(self, sent: set[bytes]) -> None:
+        """Start empty; `sent` are the blobs that need not be sent again."""
         self.blobs: dict[bytes, bytes] = {}
-        self._known: list[_Known] = []
-
-    def add(self, known: _Known, data: bytes) -> None:
-        """Send this text's blob."""
-        self.blobs[known.digest] = data
-        self._known.append(known)
+        self.sent = sent
 
     def committed(self) -> None:
         """Note that these blobs are in the database: they need not be sent again."""
-        for known in self._known:
-            known.committed = True
+        self.sent.update(self.blobs)
 
 
 class TextReferences:
-    """Turn texts into what a body holds, remembering the long ones so that each is hashed and sent once.
+    """Turn texts into what a body holds, remembering the long ones so that each is hashed once.
 
-    `take` gives the blobs that the texts since the last `take` need; what is never `committed` is sent again.
+    `take` gives the blobs that the texts since the last `take` need. Each episode sends a blob once: one that another
+    episode sent may have been erased with it meanwhile, one that this episode refers to stays while it is written.
     """
 
     def __init__(self, capacity_chars: int = 32 << 20) -> None:
@@ -61,9 +55,13 @@ class TextReferences:
         self._capacity = capacity_chars
         self._size = 0
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._fresh = Fresh()
+        self._fresh = Fresh(set())
         self.lock = threading.Lock()
         """Held from the first `refer` to the `take` of one transaction: episodes are encoded by several threads."""
+
+    def begin(self, sent: set[bytes]) -> None:
+        """Begin the texts of one episode's transaction; `sent` are the blobs that it sent before."""
+        self._fresh = Fresh(sent)
 
     def refer(self, text: str) -> str | dict[str, str]:
         """Return the text itself, or a reference to its blob."""
@@ -75,16 +73,17 @@ class TextReferences:
             if len(data) < INLINE_BYTES and codec == _UTF8:
                 return text
             known = self._remember(text, data, codec)
-            self._fresh.add(known, data)
+            if known.digest not in self._fresh.sent:
+                self._fresh.blobs[known.digest] = data
         else:
             self._known.move_to_end(text)
-            if not known.committed and known.digest not in self._fresh.blobs:
-                self._fresh.add(known, text_bytes(text)[0])
+            if known.digest not in self._fresh.sent and known.digest not in self._fresh.blobs:
+                self._fresh.blobs[known.digest] = text_bytes(text)[0]
         return known.reference
 
     def take(self) -> Fresh:
         """Return the blobs to send and start over."""
-        fresh, self._fresh = self._fresh, Fresh()
+        fresh, self._fresh = self._fresh, Fresh(set())
         return fresh
 
     def _remember(self, text: str, data: bytes, codec: str) -> _Known:

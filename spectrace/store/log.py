@@ -8,7 +8,7 @@ in their places, both as plain JSON; `batches` are the rows that typed events an
 import sqlite3
 from collections import namedtuple
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -135,11 +135,13 @@ class LogReader:
         if not found:
             self.number(episode)  # is there such an episode at all?
 
-    def batches(self, number: int, start: int, *, stop: int = _BEYOND) -> Iterator[list[Row]]:
-        """Yield rows a batch at a time, holding no connection in between; erased ones included."""
+    def batches(
+        self, number: int, start: int, *, stop: int = _BEYOND, within: sa.Connection | None = None
+    ) -> Iterator[list[Row]]:
+        """Yield rows a batch at a time, erased ones included; no connection is held, unless it is that of `within`."""
         first, beyond = self._keys(number, start, stop)
         while True:
-            with self._database.reading() as connection:
+            with self._database.reading() if within is None else nullcontext(within) as connection:
                 found = self._ask(connection, _ROWS, (first, beyond, _BATCH))
                 rows, damage = self._readable(connection, found)
             if rows:

@@ -52,6 +52,25 @@ def begin(connection: sa.Connection, number: int, started: EpisodeStarted | None
     connection.execute(tables.summaries.insert(), {"number": number, **facets, **dict.fromkeys(_COUNTS, 0)})
 
 
+def begin_again(connection: sa.Connection, number: int, started: EpisodeStarted | None) -> None:
+    """Take away what was written of an episode, and write its summary as of its beginning.
+
+    Of one whose beginning is erased the parent stays: its copies are found by it.
+    """
+    column = tables.summaries.c
+    parent = connection.scalar(sa.select(column.parent).where(column.number == number))
+    for table in (*_PROJECTED, tables.summaries):
+        connection.execute(table.delete().where(table.c.number == number))
+    begin(connection, number, started)
+    if started is None and parent is not None:
+        connection.execute(_SUMMARY_OF, {"of": number, "parent": parent})
+
+
+def spoil(connection: sa.Connection, number: int, problem: str) -> None:
+    """Write in place of what the events say why they cannot be read."""
+    connection.execute(_SUMMARY_OF, {"of": number, "projection": VERSION, "problem": storable(problem)})
+
+
 def project(connection: sa.Connection, number: int, events: Sequence[Event], *, again: bool = False) -> None:
     """Write everything that the events say about one episode; `again` takes away what was written before."""
     if again:

@@ -93,6 +93,7 @@ class EpisodeChain:
         self._messages = messages
         self._told: list[Pending] = []
         self._fresh: list[Fresh] = []
+        self._sent: set[bytes] = set()
         self.ended = False
         """Whether `episode.ended` is among them; only a person's later word may follow it."""
         self._mark = (self.seq, self.link, messages.mark())
@@ -120,6 +121,7 @@ class EpisodeChain:
     def stage(self, events: Sequence[Pending]) -> list[Row]:
         """Encode, salt and link the events; their numbers must follow on."""
         with self._texts.lock:
+            self._texts.begin(self._sent)
             try:
                 return [self._row(pending) for pending in events]
             finally:

@@ -19,6 +19,11 @@ ROWS_AT_ONCE = 500
 REMEMBERED = 256
 """Shapes of the one statement that are kept."""
 
+FENCED = -1
+"""A lease of an episode of which something was erased while nobody wrote it: its writer, if it only slept, is too late.
+
+Whoever takes the episode up again gets a lease of his own."""
+
 SEQ_MASK = (1 << tables.SEQ_BITS) - 1
 """The part of a key that is the event's number in its episode."""
 
@@ -47,14 +52,16 @@ class Statements:
     def grow(self) -> str:
         """An episode got events: (events, head, lease, ended) where (number, events before)."""
         return self._text(
-            "UPDATE episodes SET events = ?, head = ?, lease_until = ?, ended_at = coalesce(?, ended_at) "
-            "WHERE number = ? AND events = ?"
+            "UPDATE episodes SET events = ?, head = ?, lease_until = ?, ended_at = coalesce(?, ended_at) "  # noqa: S608 - our own number
+            f"WHERE number = ? AND events = ? AND lease_until <> {FENCED}"
         )
 
     @cached_property
     def renew(self) -> str:
         """The writer lives, or lets go: (lease) where (number)."""
-        return self._text("UPDATE episodes SET lease_until = ? WHERE number = ?")
+        return self._text(
+            f"UPDATE episodes SET lease_until = ? WHERE number = ? AND lease_until <> {FENCED}"  # noqa: S608 - as above
+        )
 
     @cached_property
     def insert_event(self) -> str:
@@ -84,6 +91,7 @@ class Statements:
             f"WITH given (number, before, after, head, lease) AS (VALUES {given}), "  # noqa: S608 - placeholders only
             "moved AS (UPDATE episodes SET events = given.after, head = given.head, lease_until = given.lease "
             "FROM given WHERE episodes.number = given.number AND episodes.events = given.before "
+            f"AND episodes.lease_until <> {FENCED} "
             f"RETURNING episodes.number), {keep}"
             f"new ({', '.join(map(self._quote, tables.events.columns.keys()))}) AS (VALUES {new}), "
             f"put AS (INSERT INTO events SELECT * FROM new WHERE {self._quote('key')} >> {tables.SEQ_BITS} "

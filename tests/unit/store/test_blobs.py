@@ -40,30 +40,48 @@ def test_a_lone_surrogate_is_a_wtf8_blob_whatever_its_length():
     assert TextReferences().refer("\ud800") == {"$blob": digest, "codec": "wtf-8"}
 
 
-def test_a_committed_text_is_not_sent_again():
-    texts = TextReferences()
+def test_a_text_that_an_episode_committed_is_not_sent_again():
+    texts, sent = TextReferences(), set()
+    texts.begin(sent)
     texts.refer("x" * 300)
     texts.take().committed()
+    texts.begin(sent)
     texts.refer("x" * 300)
 
     assert texts.take().blobs == {}
 
 
-def test_a_text_is_sent_again_after_a_rollback():
+def test_a_text_that_another_episode_committed_is_sent_again_for_it_may_be_erased_by_now():
     texts = TextReferences()
+    texts.begin(set())
+    texts.refer("x" * 300)
+    texts.take().committed()
+    texts.begin(set())
+    texts.refer("x" * 300)
+
+    assert list(texts.take().blobs.values()) == [b"x" * 300]
+
+
+def test_a_text_is_sent_again_after_a_rollback():
+    texts, sent = TextReferences(), set()
+    texts.begin(sent)
     texts.refer("x" * 300)
     texts.take()
+    texts.begin(sent)
     texts.refer("x" * 300)
 
     assert list(texts.take().blobs.values()) == [b"x" * 300]
 
 
 def test_a_rollback_forgets_nothing_that_was_committed_before():
-    texts = TextReferences()
-    texts.refer("x" * 300)
-    texts.take().committed()
-    texts.refer("y" * 300)
-    texts.take()
+    texts, sent = TextReferences(), set()
+    for text, committed in (("x" * 300, True), ("y" * 300, False)):
+        texts.begin(sent)
+        texts.refer(text)
+        fresh = texts.take()
+        if committed:
+            fresh.committed()
+    texts.begin(sent)
     texts.refer("x" * 300)
 
     assert texts.take().blobs == {}
