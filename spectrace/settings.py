@@ -13,11 +13,12 @@ from pathlib import Path
 from spectrace.cost.prices import Price, read_prices
 from spectrace.errors import UsageError
 from spectrace.models.keys import refuse_literal_keys
+from spectrace.store.retention import Retention, read_retention
 
 FILE = "spectrace.toml"
 DEFAULT_DATABASE = "sqlite:///spectrace.db"
 
-_TOP = {"database": str, "project": str, "models": dict, "prices": dict}
+_TOP = {"database": str, "project": str, "models": dict, "prices": dict, "audit": dict, "retention": dict}
 _MODEL = {
     "provider": str,
     "name": str,
@@ -32,6 +33,7 @@ _MODEL = {
     "n_ctx": int,
     "parameters": dict,
 }
+_AUDIT = {"rules": list}
 _KINDS: Mapping[object, str] = {int | float: "number", str | list: "str or a list of them"}
 _SHY = frozenset({"key_env", "key_file", "url"})
 """Where a key may have been pasted: an error does not repeat what stands there."""
@@ -49,6 +51,10 @@ class Settings:
     """Model name -> its table."""
     prices: Mapping[str, tuple[Price, ...]] = field(default_factory=dict)
     """`provider:name` -> what its tokens cost, by day."""
+    retention: Retention = field(default_factory=Retention)
+    """How long episodes are kept, for `erase --retention`."""
+    rules: tuple[str, ...] = ()
+    """Rules of the user's own, `module:attribute`, that `audit violations` asks beside ours."""
 
 
 def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
@@ -82,7 +88,18 @@ def read_settings(text: str, path: Path) -> Settings:
         _check_urls(f"{path}: models.{name}.url", table.get("url"))
         tables[name] = table
     prices = read_prices(values.get("prices", {}), str(path))
-    return Settings(path, values.get("database"), values.get("project", "default"), tables, prices)
+    rules = _rules(path, values.get("audit", {}))
+    retention = read_retention(values.get("retention", {}), str(path))
+    return Settings(path, values.get("database"), values.get("project", "default"), tables, prices, retention, rules)
+
+
+def _rules(path: Path, table: Mapping[str, object]) -> tuple[str, ...]:
+    _check(path, "audit", table, _AUDIT)
+    names = table.get("rules", [])
+    for index, name in enumerate(names if isinstance(names, list) else []):
+        if not isinstance(name, str):
+            raise UsageError(f'{path}: audit.rules[{index}] must be a str, "module:attribute", found {name!r}.')
+    return tuple(names) if isinstance(names, list) else ()
 
 
 def _check(path: Path, where: str, values: Mapping[str, object], known: Mapping[str, object]) -> None:
@@ -162,5 +179,14 @@ name = "qwen2.5-coder-1.5b"
 # output = 3.60
 # since = 2026-11-30
 # source = "where you read it"
+#
+# [retention]                     # how long episodes are kept, from their end on, for `spectrace erase --retention`
+# days = 90
+#
+# [retention.projects]
+# support = 30                    # a project with a time of its own; 0 keeps it for good
+#
+# [audit]
+# rules = ["checks:no_late_writes"] # rules of yours, as MODULE:ATTRIBUTE, that `audit violations` asks beside its own
 """
 """What `spectrace init` writes; a test reads it back."""

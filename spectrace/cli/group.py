@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "compare",
         "audit": "audit",
         "verify": "verify",
+        "erase": "erase",
         "import": "import_",
         "export": "export",
         "pack": "pack",

@@ -141,6 +141,14 @@ def label_of(text: str) -> tuple[str, str]:
     return key, value
 
 
+def seconds_of(text: str) -> float:
+    """Return the seconds of a duration: 90s, 5m, 2h, 7d, 4w."""
+    found = _AGO.fullmatch(text)
+    if found is None or not int(found[1]):
+        raise UsageError(f"a duration is 90s, 5m, 2h, 7d or 4w; found {text!r}.")
+    return float(min(int(found[1]) * _SECONDS[found[2]], MOST))
+
+
 def moment(text: str | None) -> int | None:
     """Return UTC microseconds of an ISO time (UTC where it names no zone), or of `2h` as two hours ago."""
     if text is None:

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from spectrace.core.admin_events import AdminErased, ErasedRange
 from spectrace.core.digest import body_proof
 from spectrace.core.events import EpisodeStarted, Event
-from spectrace.errors import StoreError
+from spectrace.errors import StoreError, UsageError
 from spectrace.store import admin, projections, tables
 from spectrace.store.bodies import Stored, names_in, rows, still_named, unpacked
 from spectrace.store.cleaning import clean, is_due, mark
@@ -58,14 +58,18 @@ class Erased:
     """`EP:SEQ` in the administrative log."""
     blobs: int
     refused: tuple[tuple[str, str], ...]
-    left: tuple[str, ...]
-    """What is not reached."""
+    stays: tuple[str, ...]
+    """Where what was looked for stands, and stays."""
+    beyond: tuple[str, ...]
+    """What may hold it, and is not reached."""
     problems: tuple[str, ...]
     """What keeps it from being gone."""
 
 
 def erase(store: SqlEventStore, wanted: Wanted, order: Order, told: Told | None = None) -> Erased:
     """Erase; raise nothing for a single episode that is refused."""
+    if isinstance(wanted, Matching) and any(map(wanted.needle.in_text, (order.person or "", order.reason or ""))):
+        raise UsageError("the record of the erasure would say the very text: word --by and --reason without it.")
     found = plan(store, wanted)
     work = _Work(store, found, order)
     for _ in range(_AGAIN):
@@ -75,7 +79,13 @@ def erase(store: SqlEventStore, wanted: Wanted, order: Order, told: Told | None 
         work.plan_again(plan(store, wanted))  # what was recorded while it was looked for
     problems = clean(store.database).problems if work.done or is_due(store.database) else ()
     return Erased(
-        tuple(work.done), tuple(work.records), work.blobs, tuple(work.refused.items()), work.plan.left, problems
+        tuple(work.done),
+        tuple(work.records),
+        work.blobs,
+        tuple(work.refused.items()),
+        work.plan.stays,
+        work.plan.beyond,
+        problems,
     )
 
 

@@ -87,8 +87,10 @@ class Plan:
     """Episode's number -> how many of its events were looked at for that."""
     refused: tuple[tuple[str, str], ...]
     """(episode, why)."""
-    left: tuple[str, ...]
-    """What holds it, or may, and is not reached."""
+    stays: tuple[str, ...]
+    """Where what was looked for stands, and stays."""
+    beyond: tuple[str, ...]
+    """What may hold it, and is not reached."""
 
 
 class _Chosen:
@@ -105,14 +107,16 @@ class _Chosen:
 
 def plan(store: SqlEventStore, wanted: Wanted) -> Plan:
     """Return what the erasure would take; nothing is changed."""
-    chosen, left = _Chosen(), []
+    chosen = _Chosen()
+    stays: list[str] = []
+    copies: list[str] = []
     match wanted:
         case Named(targets):
             _name(store, targets, chosen)
         case Matching(needle):
-            left = _match(store, needle, chosen)
+            stays = _match(store, needle, chosen)
         case Before():
-            left = _ended_before(store, wanted, chosen)
+            copies = _ended_before(store, wanted, chosen)
     seqs = {number: some for number, some in chosen.seqs.items() if some}
     rows = {row.number: row for number in seqs for row in store.log.episodes("number = ?", (number,))}
     running = {number for number, row in rows.items() if store.state(row) == "running"}
@@ -123,7 +127,8 @@ def plan(store: SqlEventStore, wanted: Wanted) -> Plan:
     )
     blobs, seen = _alone(store, parts)
     refused = tuple((str(rows[number].episode), _being_written(rows[number])) for number in sorted(running))
-    return Plan(wanted.how, parts, blobs, seen, refused, (*left, *kept_beside(store.database)))
+    beyond = (*copies, *kept_beside(store.database))
+    return Plan(wanted.how, parts, blobs, seen, refused, tuple(stays), beyond)
 
 
 def _being_written(row: object) -> str:
@@ -200,8 +205,8 @@ def _match(store: SqlEventStore, needle: Needle, chosen: _Chosen) -> list[str]:
             records += 1
         else:
             chosen.add(one.number, [one.seq], "matches")
-    left = [f"{records} records of administrative logs say it: they are kept, as evidence"] if records else []
-    return left + headers_with(store.database, needle)
+    stays = [f"{records} records of administrative logs say it: they are kept, as evidence"] if records else []
+    return stays + headers_with(store.database, needle)
 
 
 def _blobs_with(store: SqlEventStore, needle: Needle) -> set[str]:
