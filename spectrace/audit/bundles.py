@@ -60,29 +60,29 @@ def _compared(result: VerifyResult, entry: Entry, noted: "_Noted") -> VerifyResu
     """Compare the times, too, that the manifest tells: the chain covers those of the events."""
     if result.result != CONSISTENT:
         return result
-    said = entry.differences(result.events, entry.head, noted.started_at, noted.ended_at)
+    said = entry.differences(result.events, entry.head, *noted.times[entry.episode])
     return result if said is None else replace(result, result=INVALID, first_bad_seq=result.events - 1, detail=said)
 
 
 @dataclass(slots=True)
 class _Noted:
-    """A bundle as the verifier reads it; of the episode that was read last it knows the times."""
+    """A bundle as the verifier reads it, noting when each episode started and ended by its events."""
 
     bundle: Bundle
-    started_at: int | None = field(default=None, init=False)
-    ended_at: int | None = field(default=None, init=False)
+    times: dict[str, tuple[int | None, int | None]] = field(default_factory=dict, init=False)
 
     def row(self, episode: str) -> EpisodeRow:
         return self.bundle.row(episode)
 
     def links(self, episode: str) -> Iterator[list[Link]]:
-        self.started_at = self.ended_at = None
+        started_at = ended_at = None
         for batch in self.bundle.links(episode):
             for seq, type_, header, *_ in batch:
                 if seq == 0:
-                    self.started_at = orjson.loads(header)[_AT]
+                    started_at = orjson.loads(header)[_AT]
                 if type_ == EpisodeEnded.TYPE:
-                    self.ended_at = orjson.loads(header)[_AT]
+                    ended_at = orjson.loads(header)[_AT]
+            self.times[episode] = started_at, ended_at
             yield batch
 
     def blobs(self, digests: set[str]) -> Mapping[str, bytes]:

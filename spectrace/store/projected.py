@@ -7,7 +7,7 @@ version of the projections made are not compared: `db check` counts those.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spectrace.core.events import EpisodeStarted
+from spectrace.core.events import EpisodeStarted, Unknown
 from spectrace.errors import StoreError
 from spectrace.store import projections, tables
 from spectrace.store.sql import SqlEventStore
@@ -32,9 +32,12 @@ def differences(store: SqlEventStore, episode: str) -> str | None:
         events = list(store.read(episode, prompts=False))
     except StoreError:
         return None
-    if not events or not isinstance(events[0].body, EpisodeStarted):
+    started = events[0].body if events else None
+    if not isinstance(started, EpisodeStarted) and not (isinstance(started, Unknown) and started.erased):
         return None
     said = projections.expected(events, ended=row.ended_at is not None)
+    if isinstance(started, Unknown):  # no event says any more whose copy it is
+        said["summaries"] = [{**one, "parent": there["summaries"][0]["parent"]} for one in said["summaries"] if summary]
     found = [what for table in _TABLES for what in _differing(table.name, there[table.name], said[table.name])]
     if not found:
         return None

@@ -84,10 +84,13 @@ def project(connection: sa.Connection, number: int, events: Sequence[Event], *, 
 
 
 def expected(events: Sequence[Event], *, ended: bool) -> dict[str, list[Values]]:
-    """Return the rows that an episode has, by table: of one that has not ended its summary only. Its start is there."""
+    """Return the rows that an episode has, by table: of one that has not ended its summary only.
+
+    Of one whose start was erased the summary's `parent` is not known.
+    """
     started = events[0].body
     summary: Values = dict.fromkeys(column.name for column in tables.summaries.columns if column.name != "number")
-    summary |= {**dict.fromkeys(_COUNTS, 0), **(_facets(started) if isinstance(started, EpisodeStarted) else {})}
+    summary |= {**dict.fromkeys(_COUNTS, 0), **(_facets(started) if isinstance(started, EpisodeStarted) else _ERASED)}
     changes, rows = _told(events) if ended else ({}, [])
     found: dict[str, list[Values]] = {table.name: [] for table in _PROJECTED}
     found |= {table.name: [_storable(item) for item in values] for table, values in rows}

@@ -1,6 +1,8 @@
 import pytest
 import sqlalchemy as sa
 
+from spectrace.store.erasing import Order, erase
+from spectrace.store.erasing_plan import Named
 from spectrace.store.projected import differences
 from spectrace.store.projections import VERSION
 from spectrace.store.sql import open_store
@@ -85,3 +87,14 @@ def test_rows_of_another_version_and_events_that_cannot_be_read_are_left_to_othe
         connection.commit()
 
     assert (older, differences(*log)) == (None, None)
+
+
+@pytest.mark.parametrize("seq", [0, 5, None])
+def test_of_an_erased_episode_the_rows_say_what_is_left_of_it(log, database_url, seq):
+    store, episode = log
+    erase(store, Named(((episode, seq),)), Order())
+    before = differences(store, episode)
+    change(database_url, "UPDATE summaries SET status = 'forged'")
+
+    assert before is None
+    assert "summaries has status 'forged'" in differences(store, episode)
