@@ -267,7 +267,7 @@ def _function(label: str, name: str) -> Judge:
     match = _FUNCTION.fullmatch(name)
     if match is None:
         raise UsageError(f"verifier {label!r}: a function is named MODULE:ATTRIBUTE, found {name!r}.")
-    return FunctionJudge(name, _imported("verifier", match["module"], match["attribute"], (*PROVIDERS, "labels")))
+    return FunctionJudge(name, imported("verifier", match["module"], match["attribute"], (*PROVIDERS, "labels")))
 
 
 # -- environments ------------------------------------------------------------------------------------------------------
@@ -307,10 +307,10 @@ def open_environment(name: str) -> Environment:
             f"no environment is named {name!r}{meant(name, BUILTIN_ENVIRONMENTS)}; there are "
             f"{', '.join(BUILTIN_ENVIRONMENTS)}, and your own as MODULE:ATTRIBUTE."
         )
-    return _fresh(name, _imported("environment", module, attribute))
+    return _fresh(name, imported("environment", module, attribute))
 
 
-def _imported(what: str, module: str, attribute: str, others: Sequence[str] = ()) -> object:
+def imported(what: str, module: str, attribute: str, others: Sequence[str] = ()) -> object:
     """Import what the user named, from the working directory too; `others`: what a mistyped name may have meant."""
     here = str(Path.cwd())
     if here not in sys.path:

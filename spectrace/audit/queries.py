@@ -30,7 +30,8 @@ from spectrace.audit.answers import (
 from spectrace.audit.batches import begun, run_summaries
 from spectrace.audit.lines import line, plain, tool_name
 from spectrace.audit.reading import Unread, explained, read_events, require_start, unread
-from spectrace.audit.rules import Tally, Violation, violations
+from spectrace.audit.rules import Rule, Tally, Violation
+from spectrace.audit.rules_reading import broken
 from spectrace.audit.why import segment_starts, why_items
 from spectrace.core.deeds import Deed, changes_state, own_deeds
 from spectrace.core.events import Event, GenerateRequested, Unknown
@@ -288,13 +289,18 @@ class Reader:
                     yield deed
 
     def violations(
-        self, episode: str, *, lost: list[Unread] | None = None, tally: Tally | None = None
+        self,
+        episode: str,
+        *,
+        rules: Sequence[Rule] | None = None,
+        lost: list[Unread] | None = None,
+        tally: Tally | None = None,
     ) -> list[Violation]:
-        """Return which rules an episode breaks; `lost` is told what cannot be read, see `why`; `tally` counts."""
-        events = self._told(episode, lost)
-        if tally is not None:
-            tally.count(events)
-        return violations(events)
+        """Return which rules an episode breaks, of all or of those given.
+
+        `lost` is told what cannot be read, see `why`; `tally` counts what was judged, and hears of rules that raise.
+        """
+        return broken(self.store, episode, self._told(episode, lost), rules, tally)
 
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
         try:

@@ -42,7 +42,7 @@ def repeated(deeds: Iterable[Deed], families: Mapping[str, str] | None = None) -
     for deed in deeds:
         if deed.tool is not None and deed.requested_at is not None and changes_state(deed):
             family = (families or {}).get(deed.episode, deed.episode)
-            groups.setdefault((family, deed.tool, _key(deed.arguments)), []).append(deed)
+            groups.setdefault((family, deed.tool, key_of(deed.arguments)), []).append(deed)
     return [_repeated(group) for group in groups.values() if _is_repeat(group)]
 
 
@@ -62,7 +62,7 @@ def _repeated(group: list[Deed]) -> Repeated:
     return Repeated(first.episode, str(first.tool), first.arguments, seqs, done, done + unknown, places)
 
 
-def _key(arguments: str) -> str:
+def key_of(arguments: str) -> str:
     """Return a text that is equal for equal JSON: no order of members, no spaces, numbers by their value."""
     try:
         value = json.loads(arguments or "{}", parse_int=_number, parse_float=_number)

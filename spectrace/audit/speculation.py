@@ -12,8 +12,9 @@ later, whatever the user then said. An action counts as done on a guess where th
 
 Not counted: reads; what a simulated user does; an indeterminate write, whose step nobody could commit; the last act of
 an episode that breaks off; a write that nobody reviewed (`audit unreviewed`). 3 and 4 ask only episodes that commit
-steps, and 2 and 4, which rest on what the log does *not* say, only where every event of it can be read. An imported
-file keeps no times of its own inside a turn, so there 2 shows only what the file's order shows.
+steps, and not of what names a verdict, which other rules look up; 2 and 4, which rest on what the log does *not* say,
+only where every event of it can be read. An imported file keeps no times of its own inside a turn, so there 2 shows
+only what the file's order shows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,6 +49,7 @@ UNKNOWN = "unknown"
 
 _AGENT = frozenset({"drafter", "reviewer", "repairer", "actor"})
 _LOST = "speculation_lost"
+_JUDGED = "verdict:"
 DRAFT, REPAIR, GUESS = "draft", "repair", "guess"
 
 
@@ -139,7 +141,7 @@ def _why(log: _Log, one: _Sent) -> str | None:
         return f"was sent while the user had not answered event {one.ahead_of}"
     if one.tool is not None and one.tool.endswith(BACKGROUND):
         return None if one.tool.removesuffix(BACKGROUND) in log.reads else "is marked as run ahead of the user"
-    if one.ran is None or not log.committed:
+    if one.ran is None or not log.committed or one.authority.startswith(_JUDGED):
         return None
     if one.position in log.discarded:
         return f"ran, and event {log.discarded[one.position]} threw its step away"

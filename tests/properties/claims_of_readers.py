@@ -13,6 +13,7 @@ from spectrace.core.events import (
     EffectObserved,
     EpisodeStarted,
     GenerateRequested,
+    StateMoved,
     StepsDiscarded,
     VerdictGiven,
 )
@@ -76,10 +77,20 @@ def each_reviewed_prompt_can_be_made_again_from_the_events(played: Played) -> No
 
 
 def the_audit_finds_a_guess_that_was_a_write_and_nothing_else(played: Played) -> None:
-    """Nobody can know beforehand that a declared look-up will change the state; that it did so is said."""
-    guessed = {e.body.request for e in played.all(EffectObserved) if e.body.authority == "speculative"}
+    """Nobody can know beforehand that a declared look-up will change the state; that it did so is said.
 
-    assert {found.seq for found in violations(played.events)} == guessed
+    What is worth a look, and is no violation, is what the log itself tells: no rule makes anything up.
+    """
+    guessed = {e.body.request for e in played.all(EffectObserved) if e.body.authority == "speculative"}
+    found = violations(played.events)
+    warned = {(one.rule, one.seq) for one in found if one.severity == "warning"}
+
+    assert {(one.rule, one.seq) for one in found if one.severity == "violation"} == {
+        ("speculative_write", seq) for seq in guessed
+    }
+    assert warned == {("read_changed_state", e.body.request) for e in played.all(EffectObserved)} | {
+        ("state_moved", e.seq) for e in played.all(StateMoved)
+    }
 
 
 def every_act_is_one_deed(played: Played) -> None:
