@@ -4,6 +4,10 @@ The audit's ledger. A drafted action that never reached the environment has the 
 not answered is `indeterminate`. Reads are left out unless asked for. A guess is a deed once it was started: nobody
 proposed it. Where the strong model then takes the same step, that step is the deed, done on `speculative` authority.
 
+Of an erased event the header is left: tool, effect, authority, outcome and time. What it was about is told by what
+fits: an answer goes to the action of that tool and effect that waits for one, a request to the draft of its kind. The
+position of an erased draft is not known; it is named by its event, `e41`, until a later event says it.
+
 A resumed episode takes over what its parent drafted and did. Those deeds are the parent's, and the evidence lies there:
 here they are marked `taken_over`, and a ledger over many episodes leaves them out (`own_deeds`).
 """
@@ -69,6 +73,7 @@ class Deed:
     result_digest: str | None
     started_by: str
     erased: bool = False
+    """Whether the body of one of its events is erased: what is not in a header may be missing."""
     taken_over: bool = False
     """Whether a resumed episode has it from its parent's record: drafted there and, if it ran, done there."""
 
@@ -83,7 +88,8 @@ def deeds(events: Iterable[Event]) -> list[Deed]:
         try:
             _apply(ledger, event)
         except IMPOSSIBLE as error:
-            raise impossible(event, error) from error
+            if not ledger.erased:  # else it may speak of what is erased
+                raise impossible(event, error) from error
     return list(ledger.deeds.values())
 
 
@@ -112,6 +118,8 @@ class _Ledger:
     """step.speculated -> position of a guess that was started."""
     taken: dict[str, str] = field(default_factory=dict)
     """Position of a guess -> that of the step whose own it turned out to be."""
+    erased: bool = False
+    """Whether an event is erased."""
     told: dict[int, bool] = field(default_factory=dict)
     """Model call -> whether its answer is from the record that a resumed episode goes on from; the last one last."""
 
@@ -120,6 +128,28 @@ class _Ledger:
         if deed.position not in self.deeds:
             self.segments.setdefault(_segment_of(deed.position), []).append(deed.position)
         self.deeds[deed.position] = deed
+
+    def move(self, deed: Deed, position: str) -> None:
+        """Let a deed stand at another position: where a later event says that it stood."""
+        del self.deeds[deed.position]
+        self.segments[_segment_of(deed.position)].remove(deed.position)
+        self.put(replace(deed, position=position))
+
+    def find(self, tool: str | None, effect: str | None, *, asked: bool, placed: bool = True) -> Deed | None:
+        """Return the latest deed of a tool and effect that was not sent, or was asked and waits for its answer.
+
+        Those whose draft is erased come first; without `placed` there are no others.
+        """
+        fitting = [
+            deed
+            for deed in reversed(self.deeds.values())
+            if deed.tool == tool
+            and deed.effect_declared in {effect, ""}  # of a repair it is said when it is sent
+            and (deed.requested_at is not None) is asked
+            and deed.completed_at is None
+        ]
+        unplaced = [deed for deed in fitting if _is_unplaced(deed)]
+        return next(iter([*unplaced, *(fitting if placed else [])]), None)
 
     def verdict(self, position: str) -> tuple[int | None, str | None]:
         """Return the verdict on a position's segment and the model that gave it."""
@@ -144,6 +174,10 @@ class _Ledger:
         self.put(replace(done, position=position, drafted_at=own.drafted_at, verdict_seq=own.verdict_seq))
 
 
+def _is_unplaced(deed: Deed) -> bool:
+    return deed.position.startswith("e")
+
+
 def _segment_of(position: str) -> str:
     return position.partition(".")[0]
 
@@ -166,7 +200,8 @@ def _apply(ledger: _Ledger, event: Event) -> None:
             ledger.put(replace(guessed, taken_over=ledger.told.get(request, False)))
         case SpeculationMatched(position=position, guess=guess):
             ledger.take(guess, position)
-        case ActionHeld(position=position):
+        case ActionHeld(position=position, tool=tool, effect=effect, action=action):
+            _place(ledger, position, tool, effect, action)
             ledger.put(replace(ledger.deeds[position], held_seq=event.seq))
         case RepairMade(segment=segment, actions=actions):
             told = next(reversed(ledger.told.values()), False)  # a repair follows the answer that it was read from
@@ -179,7 +214,8 @@ def _apply(ledger: _Ledger, event: Event) -> None:
             seq, model = ledger.verdict(prefix)
             for position in ledger.segments.get(prefix, ()):
                 ledger.put(replace(ledger.deeds[position], verdict_seq=seq, reviewer_model=model))
-        case ActRequested(position=position):
+        case ActRequested(position=position, tool=tool, effect=effect, action=action):
+            _place(ledger, position, tool, effect, action)
             ledger.requests[event.seq] = position
             ledger.put(_requested(ledger, event, event.body))
         case ActCompleted() | ActFailed():
@@ -190,10 +226,70 @@ def _apply(ledger: _Ledger, event: Event) -> None:
         case OutcomeSettled(request=request, outcome=outcome):
             if (deed := ledger.asked(request)) is not None:
                 ledger.put(replace(deed, outcome=outcome))
+        case Unknown(erased=True):
+            ledger.erased = True
+            _erased(ledger, event, event.body)
         case Unknown():
             require_readable(event)
         case _:
             pass
+
+
+def _place(ledger: _Ledger, position: str, tool: str | None, effect: str | None, action: Action) -> None:
+    """Let the deed whose draft is erased stand where an event that is left says that it stood."""
+    if not ledger.erased or position in ledger.deeds:
+        return
+    deed = ledger.find(tool, effect, asked=False, placed=False)
+    if deed is not None:
+        _, kind, text = _parts(action)
+        ledger.move(replace(deed, kind=kind, arguments=text), position)
+
+
+def _erased(ledger: _Ledger, event: Event, body: Unknown) -> None:
+    """Take from the header of an erased event what it says of a deed."""
+    tool, effect = body.tool, body.effect
+    match body.type:
+        case StepDrafted.TYPE:
+            ledger.put(replace(_gone(ledger, event, body), drafted_at=event.at))
+        case ActionHeld.TYPE:
+            if (deed := ledger.find(tool, effect, asked=False)) is not None:
+                ledger.put(replace(deed, held_seq=event.seq, erased=True))
+        case ActRequested.TYPE:
+            deed = ledger.find(tool, effect, asked=False) or _gone(ledger, event, body)
+            by, _, seq = (body.authority or "").partition(":")
+            ledger.requests[event.seq] = deed.position
+            ledger.put(
+                replace(
+                    deed,
+                    seq=event.seq,
+                    effect_declared=effect or deed.effect_declared,
+                    authority=body.authority,
+                    requested_at=event.at,
+                    verdict_seq=int(seq) if by == "verdict" and seq.isdecimal() else deed.verdict_seq,
+                    outcome="error" if effect == Effect.READ else "indeterminate",
+                    erased=True,
+                )
+            )
+        case ActCompleted.TYPE | ActFailed.TYPE:
+            if (deed := ledger.find(tool, effect, asked=True)) is not None:
+                ledger.put(replace(deed, outcome=body.outcome or "?", completed_at=event.at, erased=True))
+        case EffectObserved.TYPE:
+            done = [one for one in ledger.deeds.values() if one.tool == tool and one.completed_at is not None]
+            if done:
+                ledger.put(replace(done[-1], authority=body.authority, state_changed=True, erased=True))
+        case OutcomeSettled.TYPE:
+            left = [one for one in ledger.deeds.values() if one.outcome == "indeterminate"]
+            if len(left) == 1:  # of several it is not known which one
+                ledger.put(replace(left[0], outcome=body.outcome or "?", erased=True))
+        case _:
+            pass
+
+
+def _gone(ledger: _Ledger, event: Event, body: Unknown) -> Deed:
+    """Return the deed of an erased event, as far as its header tells it."""
+    effect = body.effect or Effect.WRITE
+    action: Action = Call(body.tool, "") if body.tool is not None else Finish("") if effect == "finish" else Reply("")
+    return replace(_new(ledger, event, f"e{event.seq}", action, effect), drafted_at=None, erased=True)
 
 
 def _new(ledger: _Ledger, event: Event, position: str, action: Action, effect: str) -> Deed:
@@ -248,6 +344,13 @@ def _requested(ledger: _Ledger, event: Event, body: ActRequested) -> Deed:
 
 
 def _answered(ledger: _Ledger, event: Event, body: ActCompleted | ActFailed) -> None:
+    if ledger.erased and (asked := ledger.asked(body.request)) is not None and _is_unplaced(asked):
+        ledger.requests[body.request] = body.position
+        if (drafted := ledger.deeds.get(body.position)) is None:
+            ledger.move(asked, body.position)
+        else:  # the request is erased, and its draft was told apart by what fits less well
+            del ledger.deeds[asked.position]
+            ledger.put(replace(asked, position=drafted.position, arguments=drafted.arguments, kind=drafted.kind))
     deed = ledger.deeds.get(ledger.taken.get(body.position, body.position))
     if deed is None:
         return

@@ -2,6 +2,7 @@
 
 `fold` reads what happened, in order, and decides nothing; it works on unfinished and on imported episodes alike.
 It passes over events of types that are not known, and refuses a newer version of one that is (see `versions`).
+Of an erased event it takes what the header says; what a later event says of it then may lead nowhere: passed over.
 """
 
 from collections.abc import Iterable
@@ -32,8 +33,11 @@ from spectrace.core.events import (
 )
 from spectrace.core.taken import Taken
 from spectrace.core.tally import Tally
-from spectrace.core.types import Action, Effect, History, Observation, Step, Verdict
+from spectrace.core.types import Action, Call, Effect, Finish, History, Observation, Reply, Step, Verdict
 from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
+
+ERASED = "(erased)"
+"""What stands in place of words that are erased."""
 
 
 @dataclass(slots=True, eq=False)
@@ -129,6 +133,8 @@ class Episode:
     notes: list[Note] = field(default_factory=list)
     took_us: int = 0
     """What passed from event to event; where the wall clock went back, the latency that the event itself measured."""
+    erased: list[int] = field(default_factory=list)
+    """The events whose bodies are erased."""
     clock_back: list[int] = field(default_factory=list)
     """The events at which the wall clock stood before the event before: order is by number, always."""
     taken: Taken = field(default_factory=Taken, repr=False, compare=False)
@@ -167,7 +173,8 @@ def fold(events: Iterable[Event]) -> Episode:
         try:
             apply(episode, event)
         except IMPOSSIBLE as error:
-            raise impossible(event, error) from error
+            if not episode.erased:
+                raise impossible(event, error) from error
     return episode
 
 
@@ -213,10 +220,37 @@ def apply(episode: Episode, event: Event) -> None:
             _repaired(episode, event.seq, body)
         case EpisodeEnded():
             episode.ended, episode.ended_at = body, event.at
+        case Unknown(erased=True):
+            episode.erased.append(event.seq)
+            _gone(episode, event, body)
         case Unknown():
             require_readable(event)
         case _:
             pass
+
+
+def _gone(episode: Episode, event: Event, body: Unknown) -> None:
+    """Keep the place of what is erased, so that what follows is counted right."""
+    last = episode.segments[-1] if episode.segments else None
+    match body.type:
+        case StepDrafted.TYPE:
+            opens = last is None or last.closed is not None
+            segment = episode.segment(last.index + opens if last is not None else 1)
+            segment.steps.append(_erased_step(segment, event.seq, body.tool, body.effect or Effect.WRITE))
+        case SegmentClosed.TYPE if last is not None:
+            last.reason, last.closed = ERASED, event.seq
+        case VerdictGiven.TYPE if last is not None:
+            last.verdict_seq = event.seq
+        case EpisodeEnded.TYPE:
+            episode.ended = EpisodeEnded(outcome=body.outcome or "?", reason=ERASED, answer=None, reward=None)
+            episode.ended_at = event.at
+        case _:
+            pass
+
+
+def _erased_step(segment: FoldedSegment, seq: int, tool: str | None, effect: str) -> FoldedStep:
+    action: Action = Call(tool, ERASED) if tool else Finish(ERASED) if effect == Effect.FINISH else Reply(ERASED)
+    return FoldedStep(Step(f"s{segment.index}.{len(segment.steps) + 1}", action, Effect(effect)), seq, None)
 
 
 def _drafted(episode: Episode, seq: int, body: StepDrafted) -> None:

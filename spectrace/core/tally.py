@@ -16,6 +16,7 @@ from spectrace.core.events import (
     StepDrafted,
     StepsDiscarded,
     Totals,
+    Unknown,
     VerdictGiven,
 )
 from spectrace.core.taken import Taken
@@ -43,6 +44,8 @@ class Tally:
         seq, self._heard = self._heard, self._heard + 1
         self._taken.hear(seq, body)
         if type(body) not in _COUNTED:
+            if isinstance(body, Unknown) and body.erased:
+                self._count_erased(body)
             return
         if self._resumed and isinstance(body, ActCompleted) and body.source in FROM_THE_RECORD:
             return
@@ -50,6 +53,24 @@ class Tally:
             return
         for name, more in _counts(body):
             self._counts[name] += more
+
+    def _count_erased(self, body: Unknown) -> None:
+        """Count what the header of an erased event still says: fewer than there were, never others."""
+        match body.type, body.effect:
+            case ActCompleted.TYPE, (Effect.READ | Effect.WRITE) as effect:
+                self._counts[f"{effect}s"] += 1
+            case StepDrafted.TYPE, _:
+                self._counts["steps"] += 1
+            case SegmentClosed.TYPE, _:
+                self._counts["segments"] += 1
+            case RepairMade.TYPE, _:
+                self._counts["repairs"] += 1
+            case VerdictGiven.TYPE, _:
+                self._counts["reviews"] += 1
+                self._counts["rejections"] += body.outcome == "reject"
+                self._counts["unusable"] += body.outcome == "unusable"
+            case _:
+                pass
 
     @property
     def totals(self) -> Totals:

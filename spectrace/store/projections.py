@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from spectrace.core.deeds import Deed, changes_state, deeds
 from spectrace.core.events import EpisodeStarted, Event, GenerateCompleted
-from spectrace.core.fold import Episode, FoldedRepair, FoldedSegment, fold
+from spectrace.core.fold import ERASED, Episode, FoldedRepair, FoldedSegment, fold
 from spectrace.core.money import Spent, spent
 from spectrace.core.types import Action, Call, Finish, Reply
 from spectrace.errors import StoreError
@@ -34,9 +34,6 @@ _COUNTS = ("steps", "segments", "reviews", "writes", "rejections", "unusable", "
 _SUMMARY_OF = tables.summaries.update().where(tables.summaries.c.number == sa.bindparam("of"))
 _PROJECTED = (tables.segments, tables.actions, tables.search)
 
-
-ERASED = "(erased)"
-"""What a summary says in place of words that were erased."""
 
 _ERASED: Values = {
     "projection": VERSION,
