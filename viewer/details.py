@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from spectrace.audit.erasures import record_words
 from spectrace.audit.queries import EventDetail, Reader
 from spectrace.core.digest import text_bytes, text_digest
 from viewer import source
@@ -97,7 +98,8 @@ def _raw(body: Json) -> None:
 def _body(detail: EventDetail, body: Json) -> None:
     _label("Body", "body")
     if detail.erased:
-        st.text("The body was erased; header and link still prove that the event was there.")
+        by = f" On record: {inline(record_words(detail.erasure), 400)}." if detail.erasure is not None else ""
+        st.text(f"The body was erased; header and link still prove that the event was there.{by}")
         return
     long: list[LongText] = []
     text = json.dumps(_cut(body, "", long), indent=2, ensure_ascii=False)

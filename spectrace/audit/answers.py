@@ -6,6 +6,7 @@ The command line and the viewer draw these and nothing else.
 from dataclasses import dataclass
 
 from spectrace.core.types import Action, Observation
+from spectrace.store.erasures import Erasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,8 @@ class EventDetail:
     """Hex."""
     unknown: tuple[tuple[str, str], ...] = ()
     """Fields that this spectrace does not know: (where, JSON text). They are in `stored_body`, not in `body`."""
+    erasure: Erasure | None = None
+    """The record of its erasure; None where it is not erased, or no record says so."""
 
     @property
     def erased(self) -> bool:

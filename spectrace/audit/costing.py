@@ -116,7 +116,7 @@ def read_spendings(reader: Reader, episodes: Iterable[str], lost: list[Unread]) 
         except StoreError as error:
             lost.append(Unread(episode, None, str(error)))
             continue
-        lost += unread(episode, events, expected, told_from=False)
+        lost += unread(episode, events, expected, told_from=False, store=reader.store)
         found.append(made)
     return found
 

@@ -7,13 +7,12 @@
 A reader never writes: SQLite is opened read-only, and nothing named in a recording is run.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 from spectrace.audit import episodes as listing
 from spectrace.audit import ledger
@@ -28,23 +27,24 @@ from spectrace.audit.answers import (
     WhyStep,
 )
 from spectrace.audit.batches import begun, run_summaries
-from spectrace.audit.lines import line, plain, tool_name
-from spectrace.audit.reading import Unread, explained, read_events, require_start, unread
+from spectrace.audit.details import detail
+from spectrace.audit.erasures import erased_words, on_record
+from spectrace.audit.lines import line, tool_name
+from spectrace.audit.reading import Unread, begins_erased, explained, read_events, require_start, unread
 from spectrace.audit.rules import Rule, Tally, Violation
 from spectrace.audit.rules_reading import broken
 from spectrace.audit.why import segment_starts, why_items
-from spectrace.core.deeds import Deed, changes_state, own_deeds
-from spectrace.core.events import Event, GenerateRequested, Unknown
+from spectrace.core.deeds import UNTOLD, Deed, changes_state, own_deeds
+from spectrace.core.events import Event, GenerateRequested
 from spectrace.core.fold import Episode, fold
 from spectrace.core.types import Message
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store import admin
-from spectrace.store.event_store import Glance, Prompt, StoredEvent
+from spectrace.store.event_store import Glance, Prompt
 from spectrace.store.evidence import Evidence, lend
 from spectrace.store.listing import Listable
 from spectrace.store.sql import SqlEventStore, open_store
-from spectrace.store.validation import unknown_fields
 
 __all__ = [
     "EpisodeSummary",
@@ -141,17 +141,21 @@ class Reader:
     def events(self, episode: str, start: int = 0, *, prompts: bool = True) -> list[Event]:
         """Return the events themselves, from event 0 on only if that one can be read."""
         found = list(read_events(self.store, episode, start, prompts=prompts))
-        return found if start else list(require_start(episode, found))
+        return found if start else list(require_start(episode, found, self.store))
 
     def unread(self, episode: str) -> list[Unread]:
-        """Return which events are missing, have lost their bodies or cannot be read."""
+        """Return which events are missing, have lost their bodies without a record of it, or cannot be read."""
         expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
         lost: list[Unread] = []
         with _told_to(lost, episode):
             events = list(read_events(self.store, episode, prompts=False))
         if lost:
             return lost
-        return unread(episode, events, expected, told_from=False)
+        return unread(episode, events, expected, told_from=False, store=self.store, untold=())
+
+    def erased(self, episode: str) -> str | None:
+        """Say which events of it are erased, by which records; None where none is."""
+        return erased_words(self.store, episode, sorted(self.store.proofs(episode)))[0]
 
     def timeline(self, episode: str, start: int = 0, *, lost: list[Unread] | None = None) -> list[EventLine]:
         """Return one line for each event from `start` on; up to one that cannot be read, if `lost` is to be told."""
@@ -168,13 +172,15 @@ class Reader:
     def event(self, episode: str, seq: int, *, prompt: bool = True) -> EventDetail:
         """Return one event in full; without `prompt`, the messages of a model call are left out."""
         event = self._event(episode, seq, prompt=prompt)
-        return _detail(event, next(self.store.stored(episode, seq, seq + 1)))
+        stored = next(self.store.stored(episode, seq, seq + 1))
+        return detail(event, stored, on_record(self.store, episode, [] if stored.body is not None else [seq]).get(seq))
 
     def details(self, episode: str, *, lost: list[Unread] | None = None) -> Iterator[EventDetail]:
         """Yield every event in full; up to one that cannot be read, if `lost` is to be told."""
         with _told_to(lost, episode):
+            erased = on_record(self.store, episode, self.store.proofs(episode))
             for event, stored in zip(read_events(self.store, episode), self.store.stored(episode), strict=True):
-                yield _detail(event, stored)
+                yield detail(event, stored, erased.get(event.seq))
 
     def prompt(self, episode: str, seq: int) -> tuple[Message, ...]:
         """Return the exact messages of a generate.requested; of an answer, those of its question."""
@@ -304,7 +310,7 @@ class Reader:
 
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
         try:
-            return own_deeds(self._told(episode, lost))
+            return own_deeds(self._told(episode, lost, untold=UNTOLD))
         except StoreError as error:
             _no_account(episode, lost, error)
             return []
@@ -314,11 +320,16 @@ class Reader:
         items = self.why(one.episode, lost=lost) if one.rejections or one.unusable else []
         return [item for item in items if not item.taken_over]  # a fork's own; its parent's are counted there
 
-    def _told(self, episode: str, lost: list[Unread] | None) -> list[Event]:
-        """Return the events that an account is made from; what cannot be read of them goes to `lost`."""
+    def _told(self, episode: str, lost: list[Unread] | None, *, untold: Container[str] | None = None) -> list[Event]:
+        """Return the events that an account is made from; what cannot be read of them goes to `lost`.
+
+        With `untold`, headers of erased events are enough, but for those of these types.
+        """
         expected = self.store.row(episode).events  # asked first: a running episode grows meanwhile
         try:
-            events = self.events(episode, prompts=False)  # they would grow with the square of it
+            events = list(read_events(self.store, episode, prompts=False))  # they would grow with the square of it
+            if untold is None or not begins_erased(events):
+                require_start(episode, events, self.store)
         except EpisodeNotFound:
             raise
         except StoreError as error:
@@ -326,7 +337,7 @@ class Reader:
                 raise
             lost.append(Unread(episode, None, str(error)))
             return []
-        missing, newer = unread(episode, events, expected), first_newer(events)
+        missing, newer = unread(episode, events, expected, store=self.store, untold=untold), first_newer(events)
         if missing and lost is None:
             raise StoreError(missing[0].detail) if newer is None else newer_version(newer)
         if lost is not None:
@@ -371,32 +382,3 @@ def _rejection_key(by: str, one: EpisodeSummary, item: WhyItem) -> str:
             return one.env
         case _:
             return item.cause or "-"
-
-
-def _unknown(header: list[object], stored: bytes) -> tuple[tuple[str, str], ...]:
-    """Return the fields that are kept and that no version here has."""
-    found = unknown_fields(str(header[3]), cast("int", header[4]), header, json.loads(stored))
-    return tuple((path, json.dumps(value, ensure_ascii=False)) for path, value in found.items())
-
-
-def _detail(event: Event, stored: StoredEvent) -> EventDetail:
-    header = json.loads(stored.header)
-    effect, authority, outcome, tool = header[6:]
-    return EventDetail(
-        episode=event.episode,
-        seq=event.seq,
-        type=event.type,
-        version=event.version,
-        at=event.at,
-        lane=event.lane,
-        effect=effect,
-        authority=authority,
-        outcome=outcome,
-        tool=tool,
-        body=json.dumps(plain(event.body), indent=2, ensure_ascii=False),
-        link=stored.link.hex(),
-        stored_header=stored.header.decode(),
-        stored_body=None if stored.body is None else stored.body.decode("utf-8", "replace"),
-        salt=None if stored.salt is None else stored.salt.hex(),
-        unknown=() if isinstance(event.body, Unknown) else _unknown(header, stored.body or b"{}"),
-    )

@@ -3,18 +3,16 @@
 What is gone is told as `Unread`: an answer that was made without it is incomplete, and its command exits with 3.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from spectrace.audit.erasures import erased_seqs, erased_words
 from spectrace.audit.integrity import verify_episode
 from spectrace.core.events import AdminOpened, EpisodeStarted, Event, GenerateRequested, Unknown
 from spectrace.core.versions import is_foreign, is_newer, newer_version, require_readable
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
 from spectrace.store.event_store import FULL_EPISODE, EventStore
-
-_GONE = "null"
-"""The text of a body that is gone (`Unknown.body`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +59,22 @@ def require_run(episode: str, first: Event | None) -> None:
         )
 
 
-def require_start(episode: str, events: Sequence[Event]) -> Sequence[Event]:
-    """Return the events, whose first is episode.started: everything that is told of an episode begins with it."""
+def require_start(episode: str, events: Sequence[Event], store: EventStore | None = None) -> Sequence[Event]:
+    """Return the events, whose first is episode.started: everything that is told of an episode begins with it.
+
+    `store` is where to look whether it was erased.
+    """
     require_run(episode, events[0] if events else None)
     if events:
         require_readable(events[0])
     if not events or not isinstance(events[0].body, EpisodeStarted):
         found = "no event is there" if not events else f"event {events[0].seq} ({events[0].type}) is the first readable"
         if events and events[0].seq == 0:
+            words, _ = erased_words(store, episode, erased_seqs(events)) if store is not None else (None, ())
+            if words is not None:
+                raise StoreError(
+                    f"episode {episode} cannot be told: {words}. `spectrace show {episode}` shows the rest."
+                )
             found = f"the body of event 0 ({events[0].type}) is missing"
         raise StoreError(
             f"episode {episode} cannot be told: it begins with episode.started, and {found}. "
@@ -77,12 +83,29 @@ def require_start(episode: str, events: Sequence[Event]) -> Sequence[Event]:
     return events
 
 
-def unread(episode: str, events: Sequence[Event], expected: int, *, told_from: bool = True) -> list[Unread]:
+def begins_erased(events: Sequence[Event]) -> bool:
+    """Whether the first event is an episode.started whose body is erased: headers tell of deeds all the same."""
+    body = events[0].body if events else None
+    return isinstance(body, Unknown) and body.erased and body.type == EpisodeStarted.TYPE
+
+
+def unread(  # noqa: PLR0913 - what is told, by name
+    episode: str,
+    events: Sequence[Event],
+    expected: int,
+    *,
+    told_from: bool = True,
+    store: EventStore | None = None,
+    untold: Container[str] | None = None,
+) -> list[Unread]:
     """Return what is missing among all the events of an episode that has `expected` of them.
 
-    With `told_from` also what only a newer spectrace can read, but no prompts: no account is made from those.
+    With `told_from` also what only a newer spectrace can read, but no prompts: no account is made from those. Of what
+    was erased, by the records in `store`, one line tells; with `untold` only where events of these types are among it.
     """
-    found: list[Unread] = []
+    words, erased = erased_words(store, episode, erased_seqs(events)) if store is not None else (None, set())
+    enough = untold is not None and not any(event.seq in erased and event.type in untold for event in events)
+    found = [Unread(episode, None, f"{words}.")] if words is not None and not enough else []
     there = {event.seq for event in events}
     gaps = [seq for seq in range(max(expected, max(there, default=-1) + 1)) if seq not in there]
     if gaps:
@@ -92,11 +115,11 @@ def unread(episode: str, events: Sequence[Event], expected: int, *, told_from: b
         )
         found.append(Unread(episode, gaps[0] if len(gaps) == 1 else None, f"{what}. {_verify(episode)} says more."))
     for event in events:
-        if not isinstance(event.body, Unknown):
+        if not isinstance(event.body, Unknown) or event.seq in erased:
             continue
         if told_from and event.type == GenerateRequested.TYPE and not is_newer(event):
             continue
-        if event.body.body == _GONE:
+        if event.body.erased:
             why = "its body is missing"
         elif told_from and is_newer(event):
             found.append(Unread(episode, event.seq, str(newer_version(event))))

@@ -8,6 +8,7 @@ from itertools import pairwise
 import click
 
 from spectrace.audit.answers import EventDetail, EventLine
+from spectrace.audit.erasures import record_words
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.visible import one_line, shortened
@@ -20,6 +21,7 @@ from spectrace.core.events import TYPE_NUMBERS, EpisodeStarted, GenerateRequeste
 from spectrace.core.types import Message
 from spectrace.errors import StoreError, UsageError
 from spectrace.settings import meant
+from spectrace.store.erasures import Erasure
 
 _POLL_S = 0.5
 _LONG = 20_000
@@ -89,6 +91,8 @@ def command(
             _timeline(reader, episode, types, lost, follow=follow)
         if seq is None and not follow and not lost:
             lost = reader.unread(episode)
+            if (words := reader.erased(episode)) is not None:  # on record, so nothing is missing
+                console.say(f"The {words}.")
     ctx.exit(console.lost(lost))
 
 
@@ -186,6 +190,9 @@ def _event(reader: Reader, episode: str, seq: int, *, stored: bool, as_json: boo
     for name, value in (*_header(one).items(), ("link", one.link)):
         console.line((f"{name:<10}", "dim"), str(value) if value is not None else "-")
     console.rule("body")
+    if one.erased:
+        console.line("erased" + (f": {record_words(one.erasure)}" if one.erasure else ", and no record says so"))
+        return
     console.block(_body(reader, one))
     if one.unknown:
         console.rule("fields that this spectrace does not know")
@@ -249,11 +256,22 @@ def _item(one: EventDetail, *, stored: bool) -> dict[str, object]:
         "body": None if one.erased else json.loads(one.body),
         "link": one.link,
     }
+    if one.erased:
+        item["erased"] = _erasure(one.erasure)
     if one.unknown:
         item["unknown_fields"] = {path: json.loads(text) for path, text in one.unknown}
     if stored:
         item["stored"] = {"header": one.stored_header, "body": one.stored_body, "salt": one.salt}
     return item
+
+
+def _erasure(found: Erasure | None) -> dict[str, object] | None:
+    """Return the record of an erasure; null where there is none."""
+    if found is None:
+        return None
+    by = f"{found.body.by.user}@{found.body.by.host}"
+    person, reason = found.body.person, found.body.reason
+    return {"record": found.record, "at": iso(found.at), "by": by, "person": person, "reason": reason}
 
 
 def _prompt(reader: Reader, episode: str, seq: int | None, *, as_json: bool) -> None:

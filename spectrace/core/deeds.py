@@ -44,6 +44,10 @@ FROM_THE_RECORD = frozenset({"record", "edited"})
 """Sources of an answer that was not given for this episode: recorded in another, or a person's word on it."""
 
 
+UNTOLD = frozenset({RepairMade.TYPE, StepSpeculated.TYPE, SpeculationMatched.TYPE})
+"""Types of events whose headers do not tell the deeds that they made: where one is erased, some may be left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deed:
     """One action: as drafted or repaired, as held, as judged, as executed. Times are UTC microseconds."""

@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from spectrace.core.compare import differences
-from spectrace.core.digest import text_digest
-from spectrace.core.events import EpisodeStarted, Event, ResetCompleted
+from spectrace.core.digest import task_digest, text_digest
+from spectrace.core.events import EpisodeStarted, Event, ResetCompleted, Unknown
 from spectrace.core.options import types_of
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import setup_of
-from spectrace.core.types import EnvironmentFacts, ToolSpec
+from spectrace.core.types import EnvironmentFacts, Task, ToolSpec
 from spectrace.core.versions import first_newer, newer_version
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, Untestable
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted, told_task
 from spectrace.runs.live import versions
 from spectrace.runs.protocols import PROTOCOLS, recorded_protocol, require_revision
 from spectrace.runs.reverify import REVERIFY
@@ -26,6 +28,7 @@ from spectrace.runs.reverify import REVERIFY
 IMPORTED = "imported"
 """The protocol name of recordings that another program made."""
 _NOTHING = "(nothing)"
+_SHOWN = 5
 _BLOCKING = frozenset({"tool_removed", "tool_renamed", "schema", "effect"})
 """Changes of a tool that make re-executing a record another thing than it was."""
 _FLIPPED = frozenset({"effect"})
@@ -66,6 +69,15 @@ def unreadable(events: Sequence[Event]) -> str | None:
     """Return why a record cannot be replayed whatever is here, or None."""
     if (newer := first_newer(events)) is not None:
         return str(newer_version(newer))
+    erased = [event.seq for event in events if isinstance(event.body, Unknown) and event.body.erased]
+    if erased:
+        named = ", ".join(map(str, erased[:_SHOWN])) + (
+            f" and {len(erased) - _SHOWN} more" if len(erased) > _SHOWN else ""
+        )
+        return (
+            f"events {named} are erased, so what was asked and answered there is not known any more; "
+            f"`spectrace show {events[0].episode}:{erased[0]}` says by whose order"
+        )
     if not isinstance(events[0].body, EpisodeStarted):
         return "its first event is not an episode.started of a known version"
     missing = next((number for number, event in enumerate(events) if event.seq != number), None)
@@ -108,7 +120,9 @@ def changes_by(started: EpisodeStarted, prompts: Prompts | None, options: Mappin
     return (*_options_changed(started, options), *(_prompts_changed(started, prompts) if prompts is not None else ()))
 
 
-def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = False) -> tuple[str, ...]:
+def refuse(
+    started: EpisodeStarted, environment: Environment, *, frozen: bool = False, redactor: Redactor | None = None
+) -> tuple[str, ...]:
     """Raise Untestable, before anything runs, for an environment that cannot give the same answers again.
 
     Return what differs of its tools and does no harm: the recorded models were shown the recorded descriptions.
@@ -118,7 +132,7 @@ def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = 
     if started.origin is not None and started.origin.unfit is not None:
         raise Untestable(f"task does not fit: {started.origin.unfit}")
     try:
-        facts = environment.prepare(started.task)
+        facts = environment.prepare(own_or_recorded(environment, started, redactor))
     except EnvironmentFailed as error:
         raise Untestable(f"the environment cannot prepare task {started.task.id}: {error}") from None
     imported = started.protocol == IMPORTED  # its file says nothing of what its environment declared
@@ -130,12 +144,22 @@ def refuse(started: EpisodeStarted, environment: Environment, *, frozen: bool = 
         )
     if started.protocol == IMPORTED:
         return ()
-    others = list(tool_findings(started.tools, environment.tools()))
+    others = list(tool_findings(started.tools, redacted(redactor, tuple(environment.tools()))))
     blocking = [one for one in others if one.kind in (_FLIPPED if frozen else _BLOCKING)]
     if blocking:
         said = "; ".join(map(differing, blocking))
         raise Untestable(f"the tools differ ({said}): {_way_out([one.kind for one in blocking])}")
     return tuple(f"{one.field} ({one.kind})" for one in others)
+
+
+def own_or_recorded(environment: Environment, recorded: EpisodeStarted, redactor: Redactor | None) -> Task:
+    """Return the environment's own task where the recorded one is it but for placeholders, else the recorded one."""
+    if redactor is None:
+        return recorded.task
+    for task in environment.tasks():
+        if task.id == recorded.task.id and task_digest(told_task(redactor, task)) == recorded.task_digest:
+            return task
+    return recorded.task
 
 
 def differing(one: Finding) -> str:
@@ -164,6 +188,7 @@ def check(  # noqa: PLR0913 - all that a replay is given
     parent: Sequence[Event] | None = None,
     frozen: bool = False,
     uncompared: str = "name it with --env",
+    redactor: Redactor | None = None,
 ) -> Checked:
     """Say what a replay of the episode would meet, having run nothing.
 
@@ -176,7 +201,8 @@ def check(  # noqa: PLR0913 - all that a replay is given
         _require(started, options or {}, parent, compared=environment is not None)
         found = [*changes_by(started, prompts, options or {}), *_notes(started)]
         if environment is not None:
-            found += _environment(started, environment, prepare=prepare)
+            fresh = None if redactor is None or started.versions.redactor is None else redactor.fresh()
+            found += _environment(started, environment, fresh, prepare=prepare)
             if not prepare and started.protocol != IMPORTED:
                 found += _declared(events, started.environment, _declaration(environment))
     except Untestable as error:
@@ -223,7 +249,7 @@ def _notes(started: EpisodeStarted) -> Iterator[Finding]:
         yield Finding("revision", "/protocol_revision", recorded, here, changed=False)
     for name, recorded in asdict(started.versions).items():
         here = getattr(versions(), name)
-        if recorded != here:
+        if recorded != here and name != "redactor":  # a replay needs none: its record is redacted
             yield Finding("versions", f"/versions/{name}", str(recorded), str(here), changed=False)
     if started.protocol in PROTOCOLS:
         defaults = asdict(PROTOCOLS[started.protocol]())
@@ -245,16 +271,19 @@ def _prompts_changed(started: EpisodeStarted, prompts: Prompts) -> Iterator[Find
         yield Finding("prompts", f"/prompts{path}", was, now)
 
 
-def _environment(started: EpisodeStarted, environment: Environment, *, prepare: bool) -> Iterator[Finding]:
+def _environment(
+    started: EpisodeStarted, environment: Environment, redactor: Redactor | None, *, prepare: bool
+) -> Iterator[Finding]:
     if started.protocol == IMPORTED:  # its file says little of where it ran: it can be re-executed, or it cannot
         if prepare:
             refuse(started, environment)
         return
     try:
         if prepare:
-            yield from _facts(started.environment, environment.prepare(started.task))
-        yield from tool_findings(started.tools, environment.tools())
-        said = environment.instructions(started.task)
+            task = own_or_recorded(environment, started, redactor)
+            yield from _facts(started.environment, environment.prepare(task))
+        yield from tool_findings(started.tools, redacted(redactor, tuple(environment.tools())))
+        said = redacted(redactor, environment.instructions(started.task))
         yield from (Finding("instructions", *one) for one in differences(started.instructions, said, "/instructions"))
     except EnvironmentFailed as error:  # the record needs it not, a new run would
         yield Finding("environment", "/task/id", started.task.id, f"not to be had here: {error}")

@@ -9,7 +9,7 @@ from itertools import islice
 
 import sqlalchemy as sa
 
-from spectrace.core.events import EpisodeStarted, Event
+from spectrace.core.events import EpisodeStarted, Event, Unknown
 from spectrace.errors import StoreError
 from spectrace.store import projections, tables
 from spectrace.store.event_store import EpisodeRow
@@ -20,7 +20,6 @@ from spectrace.store.sql import SqlEventStore, open_store
 _PENDING = 0
 """In place of a projection's version: a rebuild has begun and has not come to this episode."""
 _TRIES = 5
-_PROJECTED = (tables.segments, tables.actions, tables.search, tables.summaries)
 
 Told = Callable[[int, int], None]
 """Told how many episodes of how many are done."""
@@ -96,10 +95,11 @@ def _rebuild_one(store: SqlEventStore, number: int, episode: str) -> None:
         row = store.row(episode)
         events = list(store.read(episode) if row.ended_at is not None else islice(store.read(episode), 1))
         started = events[0].body if events else None
-        if not isinstance(started, EpisodeStarted):
+        erased = isinstance(started, Unknown) and started.erased and events[0].type == EpisodeStarted.TYPE
+        if not isinstance(started, EpisodeStarted) and not erased:
             raise StoreError(f"{episode} has no event 0 that can be read. `spectrace verify {episode}` says more.")
         if row.ended_at is None or row.events == len(events):
-            if _projected(store, number, row, started, events):
+            if _projected(store, number, row, started if isinstance(started, EpisodeStarted) else None, events):
                 return
         elif store.row(episode) == row:
             raise StoreError(
@@ -110,7 +110,7 @@ def _rebuild_one(store: SqlEventStore, number: int, episode: str) -> None:
 
 
 def _projected(
-    store: SqlEventStore, number: int, row: EpisodeRow, started: EpisodeStarted, events: Sequence[Event]
+    store: SqlEventStore, number: int, row: EpisodeRow, started: EpisodeStarted | None, events: Sequence[Event]
 ) -> bool:
     """Write what the events say; False where the episode has ended or grown since its row was read."""
     held = sa.select(tables.episodes.c.events, tables.episodes.c.ended_at).where(tables.episodes.c.number == number)
@@ -118,9 +118,7 @@ def _projected(
         count, ended_at = connection.execute(held.with_for_update()).one()
         if ended_at != row.ended_at or (ended_at is not None and count != row.events):
             return False
-        for table in _PROJECTED:
-            connection.execute(table.delete().where(table.c.number == number))
-        projections.begin(connection, number, started)
+        projections.begin_again(connection, number, started)
         if ended_at is not None:
             projections.project(connection, number, events)
     return True
