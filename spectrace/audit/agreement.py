@@ -21,11 +21,12 @@ def episode_reviews(
 ) -> Iterator[Review]:
     """Yield an episode's reviews, by segment: the new verdict, or the kind of judgement that stands in its place.
 
-    A segment that `judged` does not name was not to be judged; one that was taken over is its parent's.
+    A segment that `judged` does not name was not to be judged; one that was taken over is its parent's. One whose
+    context is erased cannot be judged, whatever was said of it before.
     """
     task = f"{episode.started.environment.name} {episode.started.task_digest}"
     for number, one in enumerate(reviews_of(episode), start=1):
-        new = judged.get(one.segment)
+        new: Verdict | Kind | None = "context_redacted" if one.redacted else judged.get(one.segment)
         if new is None or one.taken_over or (only_rejected and not _is_rejected(one)):
             continue
         repairs = _Repairs.of(episode, one)

@@ -133,8 +133,8 @@ class Episode:
     notes: list[Note] = field(default_factory=list)
     took_us: int = 0
     """What passed from event to event; where the wall clock went back, the latency that the event itself measured."""
-    erased: list[int] = field(default_factory=list)
-    """The events whose bodies are erased."""
+    erased: dict[int, str] = field(default_factory=dict)
+    """The events whose bodies are erased, with their types."""
     clock_back: list[int] = field(default_factory=list)
     """The events at which the wall clock stood before the event before: order is by number, always."""
     taken: Taken = field(default_factory=Taken, repr=False, compare=False)
@@ -221,7 +221,7 @@ def apply(episode: Episode, event: Event) -> None:
         case EpisodeEnded():
             episode.ended, episode.ended_at = body, event.at
         case Unknown(erased=True):
-            episode.erased.append(event.seq)
+            episode.erased[event.seq] = body.type
             _gone(episode, event, body)
         case Unknown():
             require_readable(event)

@@ -68,9 +68,10 @@ def scope_of(started: EpisodeStarted) -> Scope:
 def selected(parent: Episode, *, only_rejected: bool) -> list[Review]:
     """Return the reviews that a pass selects: asking and comparing must choose the same ones.
 
-    What an episode took over is judged with the episode that it took it from, and once.
+    What an episode took over is judged with the episode that it took it from, and once; what stood in a context of
+    which something is erased is not judged any more.
     """
-    return [one for one in _every(parent, only_rejected=only_rejected) if not one.taken_over]
+    return [one for one in _every(parent, only_rejected=only_rejected) if not one.taken_over and not one.redacted]
 
 
 def left_to_parents(parent: Episode, *, only_rejected: bool) -> int:

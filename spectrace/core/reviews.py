@@ -9,6 +9,17 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from spectrace.core.commands import Protocol, tell
+from spectrace.core.events import (
+    ActCompleted,
+    ActFailed,
+    EffectObserved,
+    RepairMade,
+    ResetCompleted,
+    SegmentCommitted,
+    StepDrafted,
+    StepsDiscarded,
+    VerdictGiven,
+)
 from spectrace.core.facts import verdict_given
 from spectrace.core.fold import Episode, FoldedSegment
 from spectrace.core.reviewing import review
@@ -16,6 +27,15 @@ from spectrace.core.roles import Desk, Ended
 from spectrace.core.sameness import same_action
 from spectrace.core.types import Effect, History, Message, Outcome, Step, Verdict
 from spectrace.errors import ModelFailed
+
+_SEEN = frozenset(
+    cls.TYPE
+    for cls in (
+        *(ResetCompleted, StepDrafted, ActCompleted, ActFailed, EffectObserved),
+        *(VerdictGiven, SegmentCommitted, StepsDiscarded, RepairMade),
+    )
+)
+"""Types of events that a reviewer's context is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +57,9 @@ class Review:
     taken_over: bool = False
     """Whether it is the parent's of a forked or resumed episode: it was judged, or drafted, there."""
 
+    redacted: bool = False
+    """Whether something of what its reviewer saw, or its verdict, is erased: nobody can be put in his place."""
+
     @property
     def key(self) -> int:
         """The event that names this review in its episode: its verdict, or where nobody judged it its last draft."""
@@ -49,8 +72,11 @@ def reviews_of(episode: Episode, k: int = 6) -> list[Review]:
     A forked or resumed episode has its parent's as well, marked `taken_over`.
     """
     if episode.started.protocol == "specagent":
-        return [_recorded(episode, segment) for segment in episode.segments if segment.verdict is not None]
-    return list(_derived(episode, k))
+        found = [_recorded(episode, segment) for segment in episode.segments if segment.verdict_seq is not None]
+    else:
+        found = list(_derived(episode, k))
+    erased = [seq for seq, type_ in episode.erased.items() if type_ in _SEEN]
+    return [replace(one, redacted=any(seq <= one.key for seq in erased)) for one in found] if erased else found
 
 
 def _recorded(episode: Episode, segment: FoldedSegment) -> Review:
