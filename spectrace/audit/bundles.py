@@ -47,6 +47,7 @@ def verify_bundle(path: Path) -> VerifiedBundle:
         results = [_compared(verifier.verify(entry.episode), entry, noted) for entry in bundle.episodes]
         try:
             bundle.check_members()
+            bundle.checkpoint()
         except Damage as error:
             results.append(_of_file(path, INVALID, error))
         return VerifiedBundle(bundle.sha256(), tuple(results))

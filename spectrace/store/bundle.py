@@ -3,6 +3,7 @@
     manifest.json                    what is in it, with digests (`manifest`)
     episodes/<id>.jsonl              one event a line, as its exact bytes (`lines`)
     blobs/sha256/<hex>               the long texts that bodies refer to, by digest
+    checkpoints/...                  a signed checkpoint, all leaves of its tree, proofs (`bundle_checkpoint`)
     schemas/events/<type>.v<n>.json  the schemas of the event types that occur
     FORMAT.md, schemas/bundle.v1.json
 
@@ -14,7 +15,7 @@ which trusts nothing of this.
 import hashlib
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -22,7 +23,8 @@ from typing import IO, BinaryIO
 from spectrace import __version__
 from spectrace.core.events import EpisodeEnded
 from spectrace.errors import StoreError, UsageError
-from spectrace.store import manifest, schemas
+from spectrace.store import erasures, manifest, schemas
+from spectrace.store.bundle_checkpoint import BundleCheckpoint, members
 from spectrace.store.event_store import EpisodeRow, EventStore
 from spectrace.store.lines import line_of
 from spectrace.store.new_file import new_file
@@ -60,21 +62,27 @@ def pack(  # noqa: PLR0913 - what, from where, whereto, and how
     force: bool = False,
     progress: Progress | None = None,
     limits: Limits = LIMITS,
+    period: manifest.Period | None = None,
+    checkpoint: BundleCheckpoint | None = None,
 ) -> Packed:
-    """Write the episodes into a new file; raise StoreError for one that is not intact, and leave no file then."""
-    chosen = sorted(set(episodes))
-    if not chosen:
+    """Write the episodes into a new file; raise StoreError for one that is not intact, and leave no file then.
+
+    Of what was erased of them the administrative logs that say so come along. `period` is what the episodes are the
+    whole of; `checkpoint` goes into it as it is given.
+    """
+    if not episodes:
         raise UsageError("a bundle holds at least one episode.")
+    chosen = sorted({*episodes, *erasures.logs_of(store, episodes)})
     with new_file(target, force=force) as file:
         plain: frozenset[str] = frozenset()
         while True:
             with zipfile.ZipFile(file, "w") as archive:
-                writing = _Writing(store, archive, plain, limits)
+                writing = _Writing(store, archive, plain, limits, period)
                 for done, episode in enumerate(chosen, 1):
                     writing.episode(store.row(episode))
                     if progress is not None:
                         progress(done, len(chosen))
-                writing.rest()
+                writing.rest({} if checkpoint is None else members(checkpoint))
             infos = archive.infolist()
             if not too_dense(infos, limits):
                 break
@@ -117,6 +125,7 @@ class _Writing:
     plain: frozenset[str]
     """The members to be stored as they are."""
     limits: Limits
+    period: manifest.Period | None
     size: int = 0
     entries: list[manifest.Entry] = field(default_factory=list)
     members: dict[str, manifest.Member] = field(default_factory=dict)
@@ -138,15 +147,17 @@ class _Writing:
             self.texts.update(texts)
             yield line_of(line.row.stored(row.episode), line.proof) + b"\n"
 
-    def rest(self) -> None:
+    def rest(self, proof: Mapping[str, bytes]) -> None:
         """Write everything beside the episodes; the manifest last, for it holds the others' digests."""
         size = self._blobs()
+        for name, data in proof.items():
+            self._member(name, [data])
         self._member(DESCRIPTION, [_shipped("FORMAT.md")])
         self._member(BUNDLE_SCHEMA, [_shipped("bundle.v1.json")])
         known = set(schemas.versions())
         for type_, version in sorted(self.types & known):
             self._member(SCHEMAS + schemas.file_name(type_, version), [schemas.published(type_, version)])
-        said = manifest.Manifest(__version__, tuple(self.entries), self.members, len(self.texts), size)
+        said = manifest.Manifest(__version__, tuple(self.entries), self.members, len(self.texts), size, self.period)
         self._write(manifest.NAME, [said.text()])
 
     def _blobs(self) -> int:

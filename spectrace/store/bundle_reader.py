@@ -17,7 +17,7 @@ from typing import IO, Self
 
 from spectrace.core.admin_events import is_admin
 from spectrace.errors import EpisodeNotFound, StoreError, UsageError
-from spectrace.store import manifest
+from spectrace.store import bundle_checkpoint, manifest
 from spectrace.store.bundle import file_digest
 from spectrace.store.event_store import EpisodeRow, Link, StoredEvent
 from spectrace.store.lines import MAX_LINE_BYTES, Line, parse_line
@@ -38,7 +38,8 @@ _MALFORMED = (
 )
 """What `zipfile` raises for a file that is not what its own directory says (found by damaging one at random)."""
 _DATABASE = b"SQLite format 3\0"
-_MAX_MANIFEST = 256 << 20
+_MAX_AT_ONCE = 256 << 20
+"""Of the manifest, and of each member of a checkpoint: a million leaves."""
 _CHUNK = 1 << 20
 _SHOWN = 5
 _BATCH = 500
@@ -141,6 +142,20 @@ class Bundle:
                     found[digest] = member.read()
         return found
 
+    def checkpoint(self) -> bundle_checkpoint.BundleCheckpoint | None:
+        """Return the checkpoint that came along, if one did; raise Damage for what cannot be one."""
+        return bundle_checkpoint.read(self._whole)
+
+    def _whole(self, name: str) -> bytes | None:
+        """Return a member that is read at once; None where there is none."""
+        info = self._infos.get(name)
+        if info is None:
+            return None
+        if info.file_size > _MAX_AT_ONCE:
+            raise Damage(f"{name} has {info.file_size:,} bytes; {_MAX_AT_ONCE:,} are the most that is read at once.")
+        with self._open(name) as member:
+            return member.read()
+
     def has_text(self, digest: str) -> bool:
         """Whether the text of that digest is there."""
         return BLOBS + digest.removeprefix("sha256:") in self._infos
@@ -212,13 +227,10 @@ class Bundle:
             raise Damage(f"{before:,} bytes stand before its first member; a bundle begins with one.")
 
     def _manifest(self) -> bytes:
-        info = self._infos.get(manifest.NAME)
-        if info is None:
+        data = self._whole(manifest.NAME)
+        if data is None:
             raise Damage(f"it has no {manifest.NAME}, which says what a bundle holds.")
-        if info.file_size > _MAX_MANIFEST:
-            raise Damage(f"{manifest.NAME} has {info.file_size:,} bytes.")
-        with self._open(manifest.NAME) as member:
-            return member.read()
+        return data
 
     def _check_names(self) -> None:
         """Compare the members with the manifest: nothing missing, nothing besides."""

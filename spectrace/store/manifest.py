@@ -76,6 +76,18 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """[since, until), UTC microseconds; None is without end. A bundle that says it left out no run begun in it."""
+
+    since: int | None
+    until: int | None
+
+    def holds(self, started_at: int) -> bool:
+        """Whether an episode that began then belongs to it."""
+        return (self.since is None or self.since <= started_at) and (self.until is None or started_at < self.until)
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The whole of it."""
 
@@ -85,11 +97,15 @@ class Manifest:
     """All but the manifest itself and the blobs, which are named by their digest."""
     blobs: int
     blob_bytes: int
+    period: Period | None = None
+    """What it claims to be the whole of; None where it claims nothing."""
 
     def text(self) -> bytes:
         """Return the member's content: canonical JSON."""
+        period = None if self.period is None else {"since": self.period.since, "until": self.period.until}
         return canonical(
             {
+                **({} if period is None else {"period": period}),
                 "format": FORMAT,
                 "spectrace": self.spectrace,
                 "episodes": [
@@ -127,6 +143,7 @@ def parse_manifest(data: bytes) -> Manifest:
         },
         blobs=_count(blobs, "count"),
         blob_bytes=_count(blobs, "bytes"),
+        period=None if value.get("period") is None else _period(_given(value, "period", dict)),
     )
 
 
@@ -151,6 +168,11 @@ def _entry(value: object) -> Entry:
         started_at=_count(value, "started_at"),
         ended_at=None if ended_at is None else _count(value, "ended_at"),
     )
+
+
+def _period(value: Mapping[str, object]) -> Period:
+    since, until = (None if value.get(name) is None else _count(value, name) for name in ("since", "until"))
+    return Period(since, until)
 
 
 def _is_digest(text: str) -> bool:

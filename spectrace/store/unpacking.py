@@ -72,6 +72,7 @@ def verify(bundle: Bundle) -> None:
     """Raise StoreError, naming the file, for the first thing in a bundle that is not as it should be."""
     try:
         bundle.check_members()
+        bundle.checkpoint()
         for entry in bundle.episodes:
             _verify_episode(bundle, entry)
     except Damage as error:

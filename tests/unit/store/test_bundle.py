@@ -9,7 +9,9 @@ from jsonschema import Draft202012Validator
 
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.bundle import file_digest, pack
+from spectrace.store.bundle_checkpoint import BundleCheckpoint, Inclusion
 from spectrace.store.bundle_reader import Bundle
+from spectrace.store.manifest import Period
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
 from spectrace.store.zip_members import LIMITS, Limits
@@ -159,3 +161,20 @@ def test_a_text_that_packs_a_thousand_times_is_packed_and_read_again(tmp_path):
 
     with Bundle(found.path) as bundle:
         bundle.check_members()
+
+
+def test_a_checkpoint_and_a_period_go_in_as_they_are_given(store, packed, tmp_path):
+    held = BundleCheckpoint("note\n", (b'["ep1"]', b'["ep3"]'), {"ep1": Inclusion(0, (b"h" * 32,))})
+    path = pack(store, ["ep1", "ep2"], tmp_path / "b.zip", checkpoint=held, period=Period(1, 2)).path
+    again = pack(store, ["ep2", "ep1"], tmp_path / "c.zip", checkpoint=held, period=Period(1, 2)).path
+    with Bundle(path) as bundle:
+        bundle.check_members()
+        told = bundle.checkpoint(), bundle.manifest.period
+    with Bundle(packed.path) as bundle:
+        without = bundle.checkpoint(), bundle.manifest.period
+
+    assert (told, without) == ((held, Period(1, 2)), (None, None))
+    assert path.read_bytes() == again.read_bytes()
+    Draft202012Validator(json.loads(members(path)["schemas/bundle.v1.json"])).validate(
+        json.loads(members(path)["manifest.json"])
+    )

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from spectrace.core.digest import canonical
 from spectrace.errors import NewerSchema
-from spectrace.store.manifest import Entry, Manifest, Member, parse_manifest
+from spectrace.store.manifest import Entry, Manifest, Member, Period, parse_manifest
 from spectrace.store.rows import Damage
 
 SCHEMA = Path(__file__).resolve().parents[3] / "schemas" / "bundle.v1.json"
@@ -106,3 +106,24 @@ def test_each_thing_that_its_events_tell_otherwise_is_named():
 def test_other_text_is_refused(data):
     with pytest.raises(Damage, match=r"manifest\.json"):
         parse_manifest(data)
+
+
+@pytest.mark.parametrize("period", [Period(1, 2), Period(None, 2), Period(1, None), Period(None, None)])
+def test_the_period_that_it_claims_to_hold_is_read_as_it_was_written(period):
+    claiming = replace(MANIFEST, period=period)
+    Draft202012Validator(orjson.loads(SCHEMA.read_bytes())).validate(orjson.loads(claiming.text()))
+
+    assert parse_manifest(claiming.text()) == claiming
+
+
+@pytest.mark.parametrize("period", [[], "all", {"since": "1"}, {"since": -1}])
+def test_what_is_no_period_is_refused(period):
+    with pytest.raises(Damage, match=r"`(period|since)`"):
+        parse_manifest(orjson.dumps({**orjson.loads(MANIFEST.text()), "period": period}))
+
+
+def test_a_period_begins_with_its_first_microsecond_and_ends_before_its_last():
+    held = [Period(5, 7).holds(at) for at in (4, 5, 6, 7)]
+
+    assert held == [False, True, True, False]
+    assert [Period(None, None).holds(at) for at in (0, 2**53)] == [True, True]

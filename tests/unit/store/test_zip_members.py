@@ -29,6 +29,9 @@ BLOB = "blobs/sha256/" + "0" * 64
         "schemas/bundle.v1.json",
         "schemas/events/act.requested.v1.json",
         "checkpoints/1.json",
+        "checkpoints/checkpoint.json",
+        "checkpoints/leaves.json",
+        "checkpoints/proofs.json",
     ],
 )
 def test_the_members_of_a_bundle_pass(name):
@@ -52,6 +55,11 @@ def test_the_members_of_a_bundle_pass(name):
         "MANIFEST.JSON",
         "run.sh",
         "schemas/events/../x.json",
+        "checkpoints/../x.json",
+        "checkpoints/.json",
+        "checkpoints/a/b.json",
+        "checkpoints/leaves",
+        "checkpoints/leaves.json/",
         "ëpisodes/a.jsonl",
         "manifest.json\0.sh",
     ],
