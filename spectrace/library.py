@@ -4,13 +4,16 @@ All are coroutines: `asyncio.run(spectrace.run(...))`. Models and environments a
 Environment.from_functions) or the texts that the command line takes (`sglang:NAME@URL`, `shop`).
 """
 
+import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Literal
 
 from spectrace import config
 from spectrace.audit.children import require_untouched
 from spectrace.audit.recovery import require_ended
 from spectrace.audit.settling import person
+from spectrace.core.events import Event
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
@@ -18,6 +21,8 @@ from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
 from spectrace.models.functions import Judging
+from spectrace.redaction.opening import open_for
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.interrupted import left_by
 from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
@@ -34,6 +39,10 @@ from spectrace.runs.sources import Limits
 from spectrace.runs.verifiers import pool_of
 from spectrace.store.event_store import EventStore
 from spectrace.store.listing import Listable
+from spectrace.store.redaction_key import redactor_for
+
+Redacting = Redactor | Literal[False] | None
+"""Who redacts; None: what spectrace.toml says (credentials, unless it says otherwise); False: nobody."""
 
 
 async def run(  # noqa: PLR0913 - an episode's parts, by name
@@ -49,12 +58,14 @@ async def run(  # noqa: PLR0913 - an episode's parts, by name
     labels: Labels | None = None,
     limits: Limits | None = None,
     prices: Prices | None = None,
+    redactor: Redacting = None,
 ) -> Recorded:
     """Run one episode live, record it in `store`, and return its id, outcome and totals.
 
     `task` is a Task or the id of one of the environment's. The protocol is SpecAgent() unless you give another; its
     options max_cost_usd and max_wall_s end the episode. `prices` are by `provider:name`; without them those of
-    spectrace.toml. Raises UsageError where a model, a task or a price that is needed is missing.
+    spectrace.toml. So it is with what is redacted before it is recorded; redactor=False redacts nothing. Raises
+    UsageError where a model, a task or a price that is needed is missing.
     """
     if store is None:
         raise UsageError("run needs a store to record in: store=spectrace.open_store('sqlite:///runs.db').")
@@ -72,7 +83,22 @@ async def run(  # noqa: PLR0913 - an episode's parts, by name
             labels=labels,
             limits=limits,
             prices=config.settings_here().prices if prices is None else prices,
+            redactor=_redactor(redactor, store),
         )
+
+
+def _redactor(given: Redacting, store: EventStore) -> Redactor | None:
+    """Return the caller's redactor, none for False, or else what spectrace.toml says."""
+    if isinstance(given, Redactor):
+        return given
+    return None if given is False else redactor_for(store, config.settings_here().redaction)
+
+
+def _reading(given: Redacting, events: Sequence[Event]) -> Redactor | None:
+    """Return who redacts what a fresh environment answers to a redacted record; nothing is recorded."""
+    if isinstance(given, Redactor):
+        return given
+    return None if given is False else open_for(events[0].body, config.settings_here().redaction, os.environ)
 
 
 def _task(environment: Environment, name: str) -> Task:
@@ -93,6 +119,7 @@ async def replay(  # noqa: PLR0913 - what a replay may be given, by name
     accept: Iterable[str] = (),
     volatile: Iterable[str] = (),
     frozen: bool = False,
+    redactor: Redacting = None,
 ) -> ReplayResult:
     """Replay an episode from its record, with other prompts or options on request.
 
@@ -112,6 +139,7 @@ async def replay(  # noqa: PLR0913 - what a replay may be given, by name
         passing=passing_of(accept, volatile),
         frozen=frozen,
         parent=parent_events,
+        redactor=None if environment is None else _reading(redactor, events),
     )
 
 
@@ -130,6 +158,7 @@ async def fork(  # noqa: PLR0913 - an episode's parts, by name
     by: str | None = None,
     limits: Limits | None = None,
     prices: Prices | None = None,
+    redactor: Redacting = None,
 ) -> Recorded:
     """Record a child of an episode: its record up to event `seq`, executed again on a fresh environment; then live.
 
@@ -158,6 +187,7 @@ async def fork(  # noqa: PLR0913 - an episode's parts, by name
             operator=by,
             limits=limits,
             prices=config.settings_here().prices if prices is None else prices,
+            redactor=_redactor(redactor, store),
         )
 
 
@@ -173,6 +203,7 @@ async def resume(  # noqa: PLR0913 - an episode's parts, by name
     moved: bool = False,
     limits: Limits | None = None,
     prices: Prices | None = None,
+    redactor: Redacting = None,
 ) -> Recorded:
     """Go on with an interrupted episode where it stopped, in a child episode; nothing that was done is done again.
 
@@ -201,6 +232,7 @@ async def resume(  # noqa: PLR0913 - an episode's parts, by name
             limits=limits,
             prices=config.settings_here().prices if prices is None else prices,
             admit=lambda: require_untouched(store, name),
+            redactor=_redactor(redactor, store),
         )
 
 
@@ -238,6 +270,7 @@ async def reverify(  # noqa: PLR0913 - what the command line takes, by name
     verdict: str = "decoded",
     threshold: str = "0.5",
     prices: Prices | None = None,
+    redactor: Redacting = None,
 ) -> list[Recheck]:
     """Put the reviews of one or several episodes to another verifier; its verdicts are recorded under the run `name`.
 
@@ -272,6 +305,7 @@ async def reverify(  # noqa: PLR0913 - what the command line takes, by name
             prices=config.settings_here().prices if prices is None else prices,
             purse=Purse(max_cost_usd, of_run=True),
             concurrency=concurrency,
+            redactor=_redactor(redactor, store),
         )
     finally:
         if isinstance(verifier, str):

@@ -13,12 +13,21 @@ from pathlib import Path
 from spectrace.cost.prices import Price, read_prices
 from spectrace.errors import UsageError
 from spectrace.models.keys import refuse_literal_keys
+from spectrace.redaction.rules import Rules, read_rules
 from spectrace.store.retention import Retention, read_retention
 
 FILE = "spectrace.toml"
 DEFAULT_DATABASE = "sqlite:///spectrace.db"
 
-_TOP = {"database": str, "project": str, "models": dict, "prices": dict, "audit": dict, "retention": dict}
+_TOP = {
+    "database": str,
+    "project": str,
+    "models": dict,
+    "prices": dict,
+    "audit": dict,
+    "retention": dict,
+    "redaction": dict,
+}
 _MODEL = {
     "provider": str,
     "name": str,
@@ -55,6 +64,8 @@ class Settings:
     """How long episodes are kept, for `erase --retention`."""
     rules: tuple[str, ...] = ()
     """Rules of the user's own, `module:attribute`, that `audit violations` asks beside ours."""
+    redaction: Rules = field(default_factory=Rules)
+    """What is redacted before anything is written, and with which key."""
 
 
 def load_settings(environ: Mapping[str, str], directory: Path) -> Settings:
@@ -90,7 +101,10 @@ def read_settings(text: str, path: Path) -> Settings:
     prices = read_prices(values.get("prices", {}), str(path))
     rules = _rules(path, values.get("audit", {}))
     retention = read_retention(values.get("retention", {}), str(path))
-    return Settings(path, values.get("database"), values.get("project", "default"), tables, prices, retention, rules)
+    redaction = read_rules(values.get("redaction", {}), path)
+    return Settings(
+        path, values.get("database"), values.get("project", "default"), tables, prices, retention, rules, redaction
+    )
 
 
 def _rules(path: Path, table: Mapping[str, object]) -> tuple[str, ...]:
@@ -141,6 +155,15 @@ database = "{DEFAULT_DATABASE}"
 
 # How new episodes are filed.
 project = "default"
+
+# Credentials never reach the log: placeholders stand for them. More, or less:
+# [redaction]
+# personal = ["email", "card", "iban", "phone"]   # personal data too
+# patterns = [{{name = "employee", regex = "E-[0-9]+"}}]
+# fields = ["customer_pin"]       # further names whose value is a secret
+# allow = ["password123"]         # texts that are none
+# key_file = "PATH"               # the placeholders' key; or key_env = "NAME". Default: one of yours, made when needed
+# enabled = false                 # redact nothing
 
 # A model that runs in this process (pip install 'spectrace[local]'); fetched once, 0.5 GB and 1.1 GB.
 [models.weak]

@@ -105,6 +105,14 @@ def empty_databases_made_fast() -> Iterator[None]:
     revisions.run = run
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests, and the processes that they start, away from the keys of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of a Postgres server that lives as long as the test session."""

@@ -37,9 +37,11 @@ from spectrace.core.fold import fold
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.errors import SpectraceError
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.live import Labels, Recorded, record
 from spectrace.runs.reverify import reverify_episode
 from spectrace.settings import Settings
+from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import open_store
 
 _MOST = 4
@@ -91,6 +93,7 @@ class _Demo:
         self._settings = settings
         self._begun = time.monotonic()
         self._weights: Fetched | None = None
+        self._redacting: tuple[Redactor | None] | None = None
         self._tail = f" --db {given_db}" if given_db else ""
 
     async def go(self) -> bool:
@@ -130,12 +133,18 @@ class _Demo:
                 reader.store,
                 labels=Labels(project=self._settings.project, run=None, labels=(("made_by", "demo"),)),
                 watch=watch,
+                redactor=self._redactor(reader),
             )
             watch.ended(one)
             recorded.append(one)
             if _repaired(reader, one.episode):
                 break
         return recorded
+
+    def _redactor(self, reader: Reader) -> Redactor | None:
+        if self._redacting is None:
+            self._redacting = (redactor_for(reader.store, self._settings.redaction),)
+        return self._redacting[0]
 
     def _tasks(self) -> list[Task]:
         tasks = open_environment(_ENV).tasks()
@@ -207,7 +216,9 @@ class _Demo:
         events = reader.events(episode)
         with console.progress() as progress:
             watch = PassWatch(progress, fold(events).totals.reviews)
-            _, outcome = await reverify_episode(events, models.open(spec), reader.store, name, watch=watch)
+            _, outcome = await reverify_episode(
+                events, models.open(spec), reader.store, name, watch=watch, redactor=self._redactor(reader)
+            )
         if outcome.status != "completed":
             raise SpectraceError(f"the re-verification ended {outcome.status}: {outcome.reason}.")
         found = read_reverified(reader, [name])

@@ -23,6 +23,7 @@ from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.live import EpisodeProtocol, Recorded
 from spectrace.runs.preflight import readable
 from spectrace.runs.protocols import protocol_of, recorded_protocol
+from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import open_store
 
 
@@ -108,6 +109,7 @@ def command(
                     operator=by,
                     prices=settings.prices,
                     watch=watch,
+                    redactor=redactor_for(store, settings.redaction),
                 )
             finally:
                 await models.close()

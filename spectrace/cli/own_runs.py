@@ -17,6 +17,7 @@ from spectrace.core.digest import text_digest
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY
 from spectrace.errors import ModelFailed, UsageError
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.health import Health
 from spectrace.runs.live import Prices
 from spectrace.runs.pass_plan import Plan
@@ -49,6 +50,7 @@ class OwnRuns:
     only: str | None = None
     """The one run to work on."""
     prices: Prices | None = None
+    redactor: Redactor | None = None
     purse: Purse = field(default_factory=Purse)
     watch: Watcher | None = None
     _health: Health = field(default_factory=Health, init=False)
@@ -141,6 +143,7 @@ class OwnRuns:
                 pool=self.pool,
                 prompts=self.prompts,
                 prices=self.prices,
+                redactor=self.redactor,
                 purse=self.purse,
                 health=self._health,
                 watch=self.watch,

@@ -4,17 +4,19 @@ Of the environments only our own are opened by a recorded name, and only these a
 may run code, and another's environment is compared by its tools and instructions alone.
 """
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spectrace.cli import console
 from spectrace.cli.console import Column, status_span
-from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment
+from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, settings_here
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
 from spectrace.environments.environment import Environment
 from spectrace.errors import SpectraceError
+from spectrace.redaction.opening import open_for
 from spectrace.runs.preflight import Checked, Finding, check
 
 _COLUMNS = (Column("episode"), Column("result"), Column("detail", flex=36))
@@ -51,6 +53,7 @@ async def look(
             parent=parent,
             frozen=frozen,
             uncompared=why,
+            redactor=None if environment is None else open_for(started, settings_here().redaction, os.environ),
         )
     finally:
         if environment is not None:

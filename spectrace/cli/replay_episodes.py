@@ -3,14 +3,16 @@
 Of the environments only our own are opened by a recorded name; every other is named by the user.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 
 from spectrace.audit.queries import Reader
 from spectrace.cli import replay_check
-from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, protocol
+from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, protocol, settings_here
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
 from spectrace.errors import EpisodeNotFound, StoreError, Untestable, UsageError
+from spectrace.redaction.opening import open_for
 from spectrace.runs.live import EpisodeProtocol
 from spectrace.runs.live_models import Asking, replay_with_models
 from spectrace.runs.preflight import Checked, with_options
@@ -52,6 +54,7 @@ async def replayed(
         passing=passing,
         frozen=frozen,
         parent=parent,
+        redactor=None if environment is None else open_for(started, settings_here().redaction, os.environ),
     )
 
 

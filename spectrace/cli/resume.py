@@ -24,6 +24,7 @@ from spectrace.runs.interrupted import Left, left_by
 from spectrace.runs.live import Recorded
 from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.resume import resume_episode
+from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import SqlEventStore, open_store
 
 
@@ -93,6 +94,7 @@ def command(
                         prices=settings.prices,
                         watch=watch,
                         admit=lambda: require_untouched(store, parent),
+                        redactor=redactor_for(store, settings.redaction),
                     )
                 finally:
                     await models.close()

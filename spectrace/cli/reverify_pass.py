@@ -21,6 +21,7 @@ from spectrace.cli.reverify_begin import (
     spent_micro_usd,
 )
 from spectrace.cli.reverify_watch import PassWatch
+from spectrace.config import settings_here
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import ModelFacts
 from spectrace.errors import ModelFailed, StoreError, UsageError
@@ -32,6 +33,7 @@ from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.verifiers import JudgePool, Pool, require_scoring
 from spectrace.store import runs
 from spectrace.store.arbiter import Arbiter
+from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import SqlEventStore
 
 
@@ -144,6 +146,7 @@ class Passing:
             pool=self.pool,
             prompts=self.prompts,
             prices=self.prices,
+            redactor=redactor_for(store, settings_here().redaction),
             purse=Purse(max_cost_usd, of_run=True, spent=spent),
         )
         self.estimate = estimate(work, facts, self._shown())

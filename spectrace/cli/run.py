@@ -24,6 +24,7 @@ from spectrace.runs.live import Labels, Recorded
 from spectrace.runs.purse import Purse
 from spectrace.runs.sources import Limits
 from spectrace.store.asked import Grid
+from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import open_store
 
 _LARGEST_SEED = 2**52
@@ -164,6 +165,7 @@ def command(
                 purse=Purse(max_cost_usd, max_wall_s, of_run=True, spent=before.micro_usd),
                 watch=watch,
                 admit=before.admit,
+                redactor=redactor_for(store, settings.redaction),
             )
             ended: list[Ended] = []
             try:

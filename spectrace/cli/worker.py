@@ -23,6 +23,7 @@ from spectrace.runs.verifiers import require_scoring
 from spectrace.store import queue_schema, runs
 from spectrace.store.address import parse_url
 from spectrace.store.queue import open_queue
+from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import open_store
 
 _COLUMNS = (
@@ -109,6 +110,7 @@ def command(
                 reading=reading,
                 only=run,
                 prices=settings.prices,
+                redactor=redactor_for(store, settings.redaction),
                 purse=Purse(max_cost_usd, of_run=True),
             )
             shift = _Shift(own, progress)

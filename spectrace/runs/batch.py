@@ -17,6 +17,7 @@ from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.models.client import ModelClient, pinned
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.health import Health
 from spectrace.runs.live import Admit, EpisodeProtocol, Labels, Prices, Recorded, record
 from spectrace.runs.purse import Purse
@@ -79,6 +80,8 @@ class Batch:
     health: Health = field(default_factory=Health)
     watch: Watcher | None = None
     admit: Admit | None = None
+    redactor: Redactor | None = None
+    """Each episode gets a fresh one of the same rules and key."""
     _begun: int = field(default=0, init=False)
     _uncounted: str | None = field(default=None, init=False)
     """The end reason of an episode whose own limit nobody could keep."""
@@ -152,6 +155,7 @@ class Batch:
                 purse=self.purse,
                 watch=self.watch,
                 admit=self.admit,
+                redactor=self.redactor,
             )
         except (EnvironmentFailed, ModelFailed) as error:
             return NotRecorded(cell.task.id, cell.trial, error, cell.protocol.NAME)

@@ -35,6 +35,8 @@ from spectrace.core.types import Message, Role, Task, Usage
 from spectrace.environments.environment import Environment
 from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted
 from spectrace.runs.drive import EDITED, Driver
 from spectrace.runs.fork_source import ForkSource
 from spectrace.runs.live import (
@@ -52,6 +54,7 @@ from spectrace.runs.preflight import readable, require_restorable
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
+from spectrace.runs.redacting import around, redacting, require_same_key
 from spectrace.runs.rehearsing import own_task, rehearse, require_same_tools
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EventStore
@@ -109,6 +112,7 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
     limits: Limits | None = None,
     prices: Prices | None = None,
     watch: Watcher | None = None,
+    redactor: Redactor | None = None,
 ) -> Recorded:
     """Record a child of an episode: its record up to event `seq`, live after it.
 
@@ -117,7 +121,10 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
     otherwise than the recorded one; the child then ends there.
     """
     try:
-        parent, told = readable(events), fork_point(events, seq, edit)
+        redactor = None if redactor is None else redactor.fresh()
+        parent, told = readable(events), fork_point(events, seq, redacted(redactor, edit))
+        require_same_key(told, parent, redactor)
+        compared = None if around(parent) else redactor
         protocol = protocol or recorded_protocol(parent)
         require_revision(parent)
         labels = Labels(
@@ -129,13 +136,13 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
             parent=Parent(FORK, events[0].episode, told[-1].seq),
         )
         rendered = prompts or Prompts.from_json(parent.prompts)
-        task = own_task(environment, parent)
-        require_same_tools(parent, environment.tools())
+        task = own_task(environment, parent, compared)
+        require_same_tools(parent, environment.tools(), compared)
         # On the record alone, before the environment is asked for its first state: it may have to be reset for that.
         _require_verdict(await _beyond(parent, protocol, told), edited=edit is not None)
-        first = _first(environment, task, protocol, rendered, labels, parent)
+        first = _first(environment, task, protocol, rendered, labels, parent, redactor, compared)
         models = await describe(clients, parent.seed, prices)
-        first = replace(first, models=models)
+        first = replace(first, models=redacted(redactor, models))
         purse = Purse.of(protocol)
         require_prices(models, (purse,))
         _require_verdict(await _beyond(first, protocol, told), edited=edit is not None)
@@ -143,7 +150,8 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
         recorder, writer = await begin(store, new_episode_id(), first, watch)
         if watch is not None:
             watch(recorder.episode, 0, first)
-        driver = Driver(ForkSource(told, live), recorder, "live")
+        source = redacting(ForkSource(told, redacting(live, compared)), redactor if compared is None else None)
+        driver = Driver(source, recorder, "live")
         outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
     finally:
         await environment.close()
@@ -221,12 +229,14 @@ def _first(  # noqa: PLR0913 - everything that event 0 is made of
     prompts: Prompts,
     labels: Labels,
     parent: EpisodeStarted,
+    redactor: Redactor | None,
+    compared: Redactor | None,
 ) -> EpisodeStarted:
     """Return the child's event 0, models aside; raise Untestable for an environment that cannot be brought back."""
-    first = started(environment, task, protocol, prompts, (), labels)
+    first = started(environment, task, protocol, prompts, (), labels, redactor)
     facts, then = first.environment, parent.environment
     require_restorable(then, facts)
     if None not in {facts.fingerprint, then.fingerprint} and facts.fingerprint != then.fingerprint:
         raise Untestable(f"the first state of task {task.id} is another one: the environment's data changed")
-    require_same_tools(parent, first.tools)
+    require_same_tools(parent, environment.tools(), compared)
     return replace(first, protocol_revision=parent.protocol_revision)

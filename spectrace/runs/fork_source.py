@@ -14,13 +14,13 @@ from spectrace.core.events import ActCompleted, ActionChecked, Body, Event, Gene
 from spectrace.core.types import Action, Completion, NeedsModel
 from spectrace.errors import EnvironmentFailed, ReplayDiverged
 from spectrace.runs.recording import RecordedSource, Recording
-from spectrace.runs.sources import Generated, Graded, LiveSource, Observed, Opened
+from spectrace.runs.sources import Generated, Graded, Observed, Opened, Source
 
 
 class ForkSource:
     """Answers from the record as long as it lasts, each lane by itself; live after it. Actions are always executed."""
 
-    def __init__(self, told: Sequence[Event], live: LiveSource) -> None:
+    def __init__(self, told: Sequence[Event], live: Source) -> None:
         """Take the answers in `told`; ask `live` for every other, and for what the environment answers."""
         self._live = live
         self._record = RecordedSource(Recording(told))

@@ -24,10 +24,14 @@ from spectrace.core.setup import Setup, setup_of
 from spectrace.core.types import ModelFacts, Outcome, Task
 from spectrace.cost.prices import Price, price_of
 from spectrace.environments.environment import Environment
+from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.models.client import ModelClient
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted
 from spectrace.runs.drive import Driver
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import LogFull, Recorder, Watcher, now_us, threads
+from spectrace.runs.redacting import redacting, without_secrets
 from spectrace.runs.sources import Limits, LiveSource
 from spectrace.store.event_store import EpisodeWriter, EventStore
 from spectrace.store.process import operator
@@ -121,11 +125,12 @@ def started(  # noqa: PLR0913 - everything that an episode is made of
     prompts: Prompts,
     models: tuple[ModelFacts, ...],
     labels: Labels,
+    redactor: Redactor | None = None,
 ) -> EpisodeStarted:
-    """Return event 0: all that the generator needs to be run again."""
+    """Return event 0: all that the generator needs to be run again, redacted, with digests over what is recorded."""
     facts = environment.prepare(task)
     tools = environment.tools()
-    return EpisodeStarted(
+    first = EpisodeStarted(
         project=labels.project,
         labels=labels.labels,
         started_by=operator(),
@@ -145,14 +150,15 @@ def started(  # noqa: PLR0913 - everything that an episode is made of
         trial=labels.trial,
         run=labels.run,
         concurrency=labels.concurrency,
-        versions=versions(),
+        versions=versions(redactor),
         parent=labels.parent,
     )
+    return redacted(redactor, first)
 
 
-def versions() -> Versions:
-    """Return what writes the log."""
-    return Versions(__version__, platform.python_version())
+def versions(redactor: Redactor | None = None) -> Versions:
+    """Return what writes the log, and what redacts it."""
+    return Versions(__version__, platform.python_version(), None if redactor is None else redactor.version)
 
 
 async def record(  # noqa: PLR0913 - everything that an episode is made of
@@ -169,26 +175,32 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     purse: Purse | None = None,
     watch: Watcher | None = None,
     admit: Admit | None = None,
+    redactor: Redactor | None = None,
 ) -> Recorded:
     """Run one episode live and record it; its calls are paid from its own purse and from that of a whole run, `purse`.
 
     Raises UsageError, EnvironmentFailed or ModelFailed before anything is recorded when the task cannot be prepared or
-    a model does not answer at all; after that every failure is in the log and in the outcome.
+    a model does not answer at all; after that every failure is in the log and in the outcome. With a `redactor` neither
+    the log nor an error holds a secret that it knows; the environment is given the task as it is.
     """
     labels = labels or Labels()
+    redactor = None if redactor is None else redactor.fresh()
     try:
         models = await describe(clients, labels.seed, prices)
         purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
         require_prices(models, purses)
-        first = started(environment, task, protocol, prompts or Prompts(), models, labels)
+        first = started(environment, task, protocol, prompts or Prompts(), models, labels, redactor)
         if admit is not None:
             admit(first)
         source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
+        answering = redacting(source, redactor)
         going = protocol.run(setup_of(first))
         recorder, writer = await begin(store, new_episode_id(), first, watch)
         if watch is not None:
             watch(recorder.episode, 0, first)
-        outcome = await run_recorded(Driver(source, recorder, "live"), going, recorder, writer)
+        outcome = await run_recorded(Driver(answering, recorder, "live"), going, recorder, writer)
+    except (ModelFailed, EnvironmentFailed) as failure:
+        raise without_secrets(redactor, failure) from None
     finally:  # whatever became of it: an environment may hold a thread, a process, a connection
         await environment.close()
     return Recorded(recorder.episode, task.id, labels.trial, outcome, recorder.totals, protocol.NAME)

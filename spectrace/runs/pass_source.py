@@ -17,7 +17,7 @@ from spectrace.errors import ModelFailed
 from spectrace.runs.health import Health
 from spectrace.runs.purse import Purse, most
 from spectrace.runs.recorder import Watcher, threads
-from spectrace.runs.sources import Generated, ModelSource
+from spectrace.runs.sources import Generated, ModelSource, Source
 
 CANCELLED = f"{RUN}cancelled"
 OVERTAKEN = f"{RUN}overtaken"
@@ -62,7 +62,7 @@ class PassSource(ModelSource):
 
     def __init__(  # noqa: PLR0913 - what it asks, and what a call is weighed against
         self,
-        verifier: ModelSource,
+        verifier: Source,
         facts: ModelFacts,
         answers: Answers,
         refused: Callable[[], str | None],

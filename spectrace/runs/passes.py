@@ -25,6 +25,7 @@ from spectrace.core.reviews import Review
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Outcome
 from spectrace.errors import ModelFailed, StoreError, UsageError
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.drive import Driver
 from spectrace.runs.health import Health
 from spectrace.runs.live import Prices, begin, describe, new_episode_id, run_recorded
@@ -32,6 +33,7 @@ from spectrace.runs.pass_plan import Part, Plan, Then
 from spectrace.runs.pass_source import CANCELLED, OVERTAKEN, Answers, PassSource
 from spectrace.runs.purse import Purse
 from spectrace.runs.recorder import Watcher, now_us, threads
+from spectrace.runs.redacting import redacting
 from spectrace.runs.reverify import asks_again, child_started, parent_at
 from spectrace.runs.together import together
 from spectrace.runs.verifiers import Pool, covers, verifier_source
@@ -59,6 +61,7 @@ class Rejudging:
     purse: Purse = field(default_factory=Purse)
     health: Health = field(default_factory=Health)
     watch: Watcher | None = None
+    redactor: Redactor | None = None
     concurrency: int | None = None
     """Parts at once, as each child records it; None where nobody knows."""
     _cancelled: bool = field(default=False, init=False)
@@ -81,7 +84,8 @@ class Rejudging:
             raise AssertionError  # count() has no end
         except ModelFailed as error:  # nobody there: nothing was begun
             self.health.failed("strong", error)
-            return Part(episode, repeat, why=str(error))
+            why = str(error) if self.redactor is None else self.redactor.fresh().text(str(error))
+            return Part(episode, repeat, why=why)
         except UsageError as error:
             return Part(episode, repeat, why=str(error), then="never")
         except StoreError as error:
@@ -128,7 +132,7 @@ class Rejudging:
         client = self.pool.client(part.episode)
         (facts,) = await describe({"strong": client}, None, self.prices)
         scope = self.plan.scope(part.repeat, tuple(one.segment for one in found.reviews))
-        first = child_started(found.parent, facts, self.plan.run, scope, self.prompts)
+        first = child_started(found.parent, facts, self.plan.run, scope, self.prompts, self.redactor)
         first = replace(first, concurrency=self.concurrency)
         keys = {one.segment: one.key for one in found.reviews}
         answers = Answers(
@@ -138,7 +142,7 @@ class Rejudging:
         answers(recorder.episode, 0, first)
         requests = review_requests(part.episode, setup_of(first), found.reviews)
         source = PassSource(
-            verifier_source(self.pool, part.episode, requests, client),
+            redacting(verifier_source(self.pool, part.episode, requests, client), self._fresh()),
             facts,
             answers,
             _Refusal(self, found, recorder.episode),
@@ -148,6 +152,9 @@ class Rejudging:
         asking = asks_again(first, found.reviews)
         outcome = await run_recorded(Driver(source, recorder, "live"), asking, recorder, writer)
         return await loop.run_in_executor(threads(), self._ended, part, answers, outcome)
+
+    def _fresh(self) -> Redactor | None:
+        return None if self.redactor is None else self.redactor.fresh()
 
     def _ended(self, part: Part, answers: Answers, outcome: Outcome) -> Part:
         answers.count()

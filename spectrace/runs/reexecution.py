@@ -21,8 +21,10 @@ from spectrace.core.types import Action, Call, Completion, Finish, Message, Need
 from spectrace.environments.environment import Environment
 from spectrace.environments.volatile import volatile_places
 from spectrace.errors import ReplayDiverged, UsageError
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.divergence import named
 from spectrace.runs.recording import RecordedSource, RecordEnds, Recording
+from spectrace.runs.redacting import redacting
 from spectrace.runs.sources import Generated, Graded, Limits, LiveSource, Observed, Opened
 
 _SHOWN = 200
@@ -97,18 +99,19 @@ class Tally:
 class Reexecution:
     """A fresh environment executes; models are answered from the record, an import's user from its observations."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is compared, with what, and how
         self,
         recording: Recording,
         environment: Environment,
         started: EpisodeStarted,
         passing: Passing,
         said: Mapping[int, str] | None = None,
+        redactor: Redactor | None = None,
     ) -> None:
         """`said`: of an import, what the user said, by the question that it answered; its file words no grade."""
         self._recording = recording
         self._record = RecordedSource(recording)
-        self._live = LiveSource(environment, {}, Limits(), started.models)
+        self._live = redacting(LiveSource(environment, {}, Limits(), started.models), redactor)
         self._passing = passing
         self._declared = volatile_places(environment)
         self._said = said or {}

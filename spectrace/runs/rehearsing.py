@@ -13,6 +13,8 @@ from spectrace.core.setup import setup_of
 from spectrace.core.types import Task, ToolSpec
 from spectrace.environments.environment import Environment
 from spectrace.errors import Untestable
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted, told_task
 from spectrace.runs.drive import Driver
 from spectrace.runs.live import EpisodeProtocol
 from spectrace.runs.preflight import differing, tool_findings
@@ -64,11 +66,11 @@ async def rehearse(
     return Beyond(over, log.beyond)
 
 
-def own_task(environment: Environment, recorded: EpisodeStarted) -> Task:
+def own_task(environment: Environment, recorded: EpisodeStarted, redactor: Redactor | None = None) -> Task:
     """Return the environment's own task of the recorded name, which must be the one that was recorded."""
     for task in environment.tasks():
         if task.id == recorded.task.id:
-            if task_digest(task) != recorded.task_digest:
+            if task_digest(told_task(redactor, task)) != recorded.task_digest:
                 raise Untestable(f"task {task.id} is another one than was recorded: its request or its data changed")
             return task
     raise Untestable(
@@ -77,10 +79,11 @@ def own_task(environment: Environment, recorded: EpisodeStarted) -> Task:
     )
 
 
-def require_same_tools(recorded: EpisodeStarted, tools: Sequence[ToolSpec]) -> None:
+def require_same_tools(recorded: EpisodeStarted, tools: Sequence[ToolSpec], redactor: Redactor | None = None) -> None:
     """Raise Untestable where the environment's tools are others than the recorded episode had."""
-    if tools_digest(tuple(tools)) != recorded.tools_digest:
-        said = "; ".join(map(differing, tool_findings(recorded.tools, tools)))
+    told = redacted(redactor, tuple(tools))
+    if tools_digest(told) != recorded.tools_digest:
+        said = "; ".join(map(differing, tool_findings(recorded.tools, told)))
         raise Untestable(
             f"the tools differ ({said}): its models have read the recorded ones, so name an environment that has these"
         )

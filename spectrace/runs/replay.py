@@ -24,12 +24,14 @@ from spectrace.core.types import Outcome
 from spectrace.core.versions import is_foreign
 from spectrace.environments.environment import Environment
 from spectrace.errors import NewerSchema, ReplayDiverged, Untestable
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.cached_answers import Normalised
 from spectrace.runs.divergence import Difference, named
 from spectrace.runs.drive import Driver
 from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
 from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
+from spectrace.runs.redacting import around, require_same_key
 from spectrace.runs.reexecution import STRICT, Inexact, Passing, Reexecution, user_texts
 from spectrace.runs.reverify import REVERIFY, asks_again, child_reviews
 
@@ -72,12 +74,14 @@ async def replay_episode(  # noqa: PLR0913 - what a replay may be given
     passing: Passing = STRICT,
     frozen: bool = False,
     parent: Sequence[Event] | None = None,
+    redactor: Redactor | None = None,
 ) -> ReplayResult:
     """Replay one episode from its events; the first must be episode.started.
 
     `prompts` and `options` replace the recorded ones; `environment` re-executes every action for real, its answers may
     differ as far as `passing` says, and `frozen` takes the recorded tools for its own though they changed; a
-    re-verification is replayed with its `parent`'s events, whose reviews it judged. Raises nothing for what a record
+    re-verification is replayed with its `parent`'s events, whose reviews it judged. A `redactor` is for the answers of
+    the environment, where the record's are redacted. Raises nothing for what a record
     may hold: what cannot be replayed is `untestable`, with the reason.
     """
     started = events[0].body
@@ -88,7 +92,9 @@ async def replay_episode(  # noqa: PLR0913 - what a replay may be given
         instead = Instead(prompts, options or {})
         if environment is None:
             return await _replay(run, started, instead, parent)
-        return await _reexecute(run, started, instead, environment, passing, parent, frozen=frozen)
+        redactor = None if redactor is None or around(started) else redactor.fresh()
+        require_same_key(run, started, redactor)
+        return await _reexecute(run, started, instead, environment, passing, parent, redactor, frozen=frozen)
     except (Untestable, NewerSchema) as error:  # the latter: of the parent's events
         return _untestable(events, str(error))
     finally:
@@ -132,13 +138,14 @@ async def _reexecute(  # noqa: PLR0913 - all that a replay is given
     environment: Environment,
     passing: Passing,
     parent: Sequence[Event] | None,
+    redactor: Redactor | None,
     *,
     frozen: bool,
 ) -> ReplayResult:
-    differing = refuse(started, environment, frozen=frozen)
+    differing = refuse(started, environment, frozen=frozen, redactor=redactor)
     imported = started.protocol == IMPORTED
     recording = Recording(events, skip=_MODEL_EVENTS if imported else ())
-    source = Reexecution(recording, environment, started, passing, user_texts(events) if imported else None)
+    source = Reexecution(recording, environment, started, passing, user_texts(events) if imported else None, redactor)
     log = Comparison(recording, _NOT_IN_FILES if imported else frozenset(), instead.named(started))
     asked = reenact(events) if imported else _generator(instead.of(started), parent)
     result = await _compare(Driver(source, log, "record"), asked, recording, log, events)
@@ -157,6 +164,8 @@ def _generator(started: EpisodeStarted, parent: Sequence[Event] | None) -> Askin
         return recorded_protocol(started).run(setup_of(started))
     if parent is None:
         raise Untestable("it is a re-verification and its parent episode is not in this database")
+    if (reason := unreadable(parent)) is not None:
+        raise Untestable(f"it is a re-verification of {parent[0].episode}: {reason}")
     require_revision(started)
     return asks_again(started, child_reviews(started, parent))
 

@@ -29,6 +29,8 @@ from spectrace.core.types import EnvironmentFacts, ModelFacts
 from spectrace.environments.environment import Attachable, Environment
 from spectrace.errors import Conflict, EnvironmentFailed, EpisodeNotFound, ReplayDiverged, Untestable
 from spectrace.models.client import ModelClient
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted, restored
 from spectrace.runs.drive import EDITED, Driver
 from spectrace.runs.interrupted import Left, word_as_observation
 from spectrace.runs.live import (
@@ -44,6 +46,7 @@ from spectrace.runs.live import (
 from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.purse import Purse, most, require_prices
 from spectrace.runs.recorder import Recorder, Watcher
+from spectrace.runs.redacting import around, redacting, require_same_key
 from spectrace.runs.rehearsing import own_task, rehearse, require_same_tools
 from spectrace.runs.sources import Limits, LiveSource, Observed
 from spectrace.runs.taking_over import TakenOver, keys_of
@@ -67,6 +70,7 @@ async def resume_episode(  # noqa: PLR0913 - everything that an episode is made 
     prices: Prices | None = None,
     watch: Watcher | None = None,
     admit: Callable[[], None] | None = None,
+    redactor: Redactor | None = None,
 ) -> Recorded:
     """Record a child of an interrupted episode that goes on where it was interrupted.
 
@@ -76,6 +80,9 @@ async def resume_episode(  # noqa: PLR0913 - everything that an episode is made 
     """
     try:
         protocol, limits = recorded_protocol(left.started), limits or Limits()
+        redactor = None if redactor is None else redactor.fresh()
+        require_same_key(left.told, left.started, redactor)
+        compared = None if around(left.started) else redactor
         over = await _rehearsed(left.started, protocol, left)
         reached = None if over else environment
         if reached is not None and left.begun and not isinstance(reached, Attachable):
@@ -83,17 +90,18 @@ async def resume_episode(  # noqa: PLR0913 - everything that an episode is made 
         models = await describe(clients, left.started.seed, prices)
         purse = _purse(protocol, left)
         require_prices(models, (purse,))
-        first = _first(left, reached, models, by)
+        first = _first(left, reached, models, by, redactor, compared)
         await _rehearsed(first, protocol, left)  # other models read otherwise, perhaps
-        state = await _attached(reached, first, left, limits)
+        state = await _attached(reached, left, limits, compared)
         if not moved:
             _require_unmoved(left, state)
         live = LiveSource(environment, clients, limits, models, tools=first.tools, purses=(purse,))
         words = {seq: _observed(word, left.last_state, state) for seq, word in left.words.items()}
         going = protocol.run(setup_of(first))
         recorder, writer = await _begun(store, left, first, watch, admit)
-        taking = TakenOver(left.told, recorder, live, words, keys_of(left.events))
-        outcome = await run_recorded(Driver(taking, taking, "live"), going, recorder, writer)
+        taking = TakenOver(left.told, recorder, redacting(live, compared), words, keys_of(left.events))
+        source = redacting(taking, redactor if compared is None else None)
+        outcome = await run_recorded(Driver(source, taking, "live"), going, recorder, writer)
     finally:
         await environment.close()
     return Recorded(recorder.episode, first.task.id, first.trial, outcome, recorder.totals, protocol.NAME)
@@ -110,32 +118,38 @@ async def _rehearsed(first: EpisodeStarted, protocol: EpisodeProtocol, left: Lef
         ) from None
 
 
-def _first(
-    left: Left, environment: Environment | None, models: tuple[ModelFacts, ...], person: str | None
+def _first(  # noqa: PLR0913 - what it goes on from, and what is here now
+    left: Left,
+    environment: Environment | None,
+    models: tuple[ModelFacts, ...],
+    person: str | None,
+    redactor: Redactor | None,
+    compared: Redactor | None,
 ) -> EpisodeStarted:
     """Return the child's event 0: the parent's, with what is here now. Raise Untestable for another environment."""
     parent = left.started
-    here = parent.environment if environment is None else _same(environment, parent)
-    return replace(
+    here = parent.environment if environment is None else _same(environment, parent, compared)
+    first = replace(
         parent,
         started_by=operator(),
         operator=person,
         environment=here,
         models=models,
-        versions=versions(),
+        versions=versions(redactor),
         parent=Parent(RESUME, left.events[0].episode, left.told[-1].seq),
         origin=None,
         concurrency=None,
     )
+    return redacted(redactor, first)
 
 
-def _same(environment: Environment, parent: EpisodeStarted) -> EnvironmentFacts:
+def _same(environment: Environment, parent: EpisodeStarted, redactor: Redactor | None) -> EnvironmentFacts:
     """Return what is here, which must be what was there: the models have read its instructions and its tools."""
-    facts = environment.prepare(own_task(environment, parent))
+    facts = environment.prepare(own_task(environment, parent, redactor))
     if facts.name != parent.environment.name:
         raise Untestable(f"it was recorded on {parent.environment.name}, the environment given is {facts.name}")
-    require_same_tools(parent, environment.tools())
-    if environment.instructions(parent.task) != parent.instructions:
+    require_same_tools(parent, environment.tools(), redactor)
+    if redacted(redactor, environment.instructions(parent.task)) != parent.instructions:
         raise Untestable("the environment's instructions are others than were recorded: its models have read those")
     return facts
 
@@ -154,16 +168,19 @@ def _unattachable(left: Left) -> str:
     return f"{why}. `spectrace fork {episode}:{last}` executes the record again on a fresh one and goes on from there."
 
 
-async def _attached(environment: Environment | None, first: EpisodeStarted, left: Left, limits: Limits) -> str | None:
-    """Take up the task where the environment has it; return its fingerprint."""
+async def _attached(
+    environment: Environment | None, left: Left, limits: Limits, redactor: Redactor | None
+) -> str | None:
+    """Take up the task where the environment has it, as it is there; return its fingerprint."""
     if not isinstance(environment, Attachable) or not left.begun:
         return None
     try:
         async with asyncio.timeout(limits.act_s):
-            return await environment.attach(first.task, first.seed, left.done)
+            done = left.done if redactor is None else restored(redactor, left.done)
+            return await environment.attach(own_task(environment, left.started, redactor), left.started.seed, done)
     except TimeoutError:
         raise EnvironmentFailed(
-            "timeout", f"{first.environment.name}: no answer to attach within {limits.act_s} s"
+            "timeout", f"{left.started.environment.name}: no answer to attach within {limits.act_s} s"
         ) from None
 
 

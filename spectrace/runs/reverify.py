@@ -20,10 +20,13 @@ from spectrace.core.setup import setup_of
 from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import StoreError, UsageError
 from spectrace.models.client import ModelClient
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted
 from spectrace.runs.drive import Driver
 from spectrace.runs.live import Prices, begin, describe, new_episode_id, run_recorded, versions
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
+from spectrace.runs.redacting import redacting
 from spectrace.runs.verifiers import Pool, covers, pool_of, verifier_source
 from spectrace.store.event_store import EventStore
 from spectrace.store.process import operator
@@ -71,6 +74,7 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     purse: Purse | None = None,
     concurrency: int | None = None,
     watch: Watcher | None = None,
+    redactor: Redactor | None = None,
 ) -> tuple[list[Recheck], Outcome]:
     """Judge an episode's reviews again and record them as a child episode of `run`.
 
@@ -89,10 +93,11 @@ async def reverify_episode(  # noqa: PLR0913 - what a re-verification is made of
     purse = purse or Purse()
     require_prices([facts], [purse])
     scope = replace(scope, segments=tuple(one.segment for one in reviews))
-    first = replace(child_started(episode, facts, run, scope, prompts), concurrency=concurrency)
+    first = replace(child_started(episode, facts, run, scope, prompts, redactor), concurrency=concurrency)
     recorder, writer = await begin(store, new_episode_id(), first, watch)
     asked = review_requests(episode.id, setup_of(first), reviews)
-    driver = Driver(verifier_source(pool, episode.id, asked, client, [facts], [purse]), recorder, "live")
+    judging = verifier_source(pool, episode.id, asked, client, [facts], [purse])
+    driver = Driver(redacting(judging, None if redactor is None else redactor.fresh()), recorder, "live")
     outcome = await run_recorded(driver, asks_again(first, reviews), recorder, writer)
     return rechecks_of(run, list(store.read(recorder.episode, prompts=False)), events), outcome
 
@@ -163,10 +168,18 @@ def asks_again(child: EpisodeStarted, reviews: Sequence[Review]) -> Protocol[Out
     return rereview(desk_of(child), reviews, each=scope_of(child).segments is not None)
 
 
-def child_started(
-    episode: Episode, verifier: ModelFacts, run: str, scope: Scope, prompts: Prompts | None
+def child_started(  # noqa: PLR0913 - what it judges, who judges, and how
+    episode: Episode,
+    verifier: ModelFacts,
+    run: str,
+    scope: Scope,
+    prompts: Prompts | None,
+    redactor: Redactor | None = None,
 ) -> EpisodeStarted:
-    """Return event 0 of a child that judges `scope` of an episode, as it is now, for a run."""
+    """Return event 0 of a child that judges `scope` of an episode, as it is now, for a run.
+
+    What it takes over from its parent stays as it is there, redacted or not: the verifier sees what the first one saw.
+    """
     parent = episode.started
     if not run:
         raise UsageError("a re-verification needs a name: --name N.")
@@ -182,9 +195,9 @@ def child_started(
         protocol_revision=PROTOCOL_REVISION,
         options=json.dumps(options),
         prompts=prompts.to_json() if prompts is not None else Prompts.from_json(parent.prompts).to_json(),
-        models=(verifier,),
+        models=(redacted(redactor, verifier),),
         run=run,
-        versions=versions(),
+        versions=versions(redactor),
         parent=Parent(REVERIFY, episode.id, episode.events - 1, run),
         origin=None,
     )

@@ -6,6 +6,7 @@ What the library does. Counterpart of `passes`, which goes on with a run that wa
 from collections.abc import Iterator, Sequence
 
 from spectrace.core.prompts import Prompts
+from spectrace.redaction.redactor import Redactor
 from spectrace.runs.live import Prices
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.purse import Purse
@@ -25,6 +26,7 @@ async def reverify_all(  # noqa: PLR0913 - what the parts share
     prices: Prices | None = None,
     purse: Purse | None = None,
     concurrency: int = 1,
+    redactor: Redactor | None = None,
 ) -> list[Recheck]:
     """Judge every repeat of every episode, `concurrency` at once; return them by episode, then by repeat.
 
@@ -50,6 +52,7 @@ async def reverify_all(  # noqa: PLR0913 - what the parts share
                 prices=prices,
                 purse=purse,
                 concurrency=concurrency,
+                redactor=redactor,
             )
 
     await together(work(waiting) for _ in range(concurrency))

@@ -17,7 +17,7 @@ from spectrace.core.types import Action, Completion, NeedsModel
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.runs.recorder import Recorder
 from spectrace.runs.recording import RecordedSource, Recording
-from spectrace.runs.sources import Generated, Graded, LiveSource, Observed, Opened
+from spectrace.runs.sources import Generated, Graded, Observed, Opened, Source
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class TakenOver:
     """The log of the child, and its source: the record first. `told` must have been rehearsed: nothing is compared."""
 
     def __init__(
-        self, told: Sequence[Event], recorder: Recorder, live: LiveSource, words: Mapping[int, Observed], keys: Keys
+        self, told: Sequence[Event], recorder: Recorder, live: Source, words: Mapping[int, Observed], keys: Keys
     ) -> None:
         """Answer from `told`; of the recorded acts in `words`, which have no answer, take the person's; else ask live.
 

@@ -1,0 +1,45 @@
+"""What was found in a text: places that do not overlap. Shared by the detectors."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+PLACEHOLDER = re.compile(r"REDACTED-[a-z][a-z0-9-]{0,31}-[0-9a-f]{12}(?![0-9a-f])")
+"""What stands in a secret's place: plain ASCII that no escape, markup or shell takes for something of its own."""
+MARK = "REDACTED-"
+SECRET = "secret"  # noqa: S105 - the kind of every credential
+NUMBER = "number"
+"""The kind of a secret that was a JSON number: its placeholder is a JSON string of its own."""
+
+
+class Found(NamedTuple):
+    """A secret in a text: `text[start:end]`, what kind of thing it is, and what gave it away."""
+
+    start: int
+    end: int
+    kind: str
+    why: str
+    value: str | None = None
+    """What it says where the text writes it otherwise, inside a JSON string; None: as it stands."""
+    depth: int = 0
+    """How many JSON strings it lies in."""
+
+
+def merged(text: str, found: Iterable[Found]) -> list[Found]:
+    """Return the findings in order, overlapping ones as one; a placeholder is none."""
+    made: list[Found] = []
+    for one in sorted(found, key=lambda item: (item.start, -item.end)):
+        if one.end <= one.start:
+            continue
+        if made and one.start < made[-1].end:
+            last = made[-1]
+            if one.end > last.end:
+                made[-1] = last._replace(end=one.end, value=None)
+        else:
+            made.append(one)
+    return [one for one in made if PLACEHOLDER.fullmatch(text, one.start, one.end) is None]
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())

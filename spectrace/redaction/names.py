@@ -1,0 +1,84 @@
+"""Which names are those of secrets: `password`, `apiKey`, `X-Api-Key`, `SEARCH_KEY`; not `tokens` or `next_token`.
+
+A *strong* name makes a secret of whatever stands there. A *weak* one (`session_id`, `cache_key`) only of what looks
+like one: names of vendors are endless, but so are keys that open nothing.
+"""
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+from spectrace.redaction.findings import words
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_LONGEST = 128
+"""Characters of a name that are looked at, its last ones: a hostile text may have a name without end."""
+
+_ALONE = words(
+    "password passwd passphrase passcode pwd secret secrets credential credentials authorization bearer apikey "
+    "authtoken accesstoken secretkey accesskey privatekey apitoken clientsecret passwort cookie contrasena"
+)
+"""Last words that are enough; `contrasena` and `passwort` are what people call them elsewhere."""
+_OF_KEY = words(
+    "api access secret private auth service signing encryption account client db database master ssh license admin "
+    "subscription storage shared consumer app application deploy hmac"
+)
+"""What stands before `key` where it opens something."""
+_NO_TOKEN = words(
+    "next page prev previous continuation sync stop pad bos eos unk mask sep cls start end first last max min new "
+    "image special cursor resume num per input output prompt completion cached reasoning total by"
+)
+"""What stands before `token` where it opens nothing: places in lists and pieces of text."""
+_NO_KEY = words(
+    "primary foreign sort partition cache idempotency public order unique composite routing map dict json group "
+    "translation i18n hot arrow shift natural surrogate key the a an"
+)
+_WEAK = words("key token auth sid session sessionid signature sig pin otp jwt csrf xsrf pass nonce")
+_QUERY = words("key token sig signature auth code sid session pass pwd password secret apikey jwt")
+_NUMBERS_SAY_NOTHING = frozenset({"1", "2", "3", "old", "new", "current", "value", "env", "prod", "dev", "test"})
+
+
+class Named(Enum):
+    """What a name says of what stands there."""
+
+    NOTHING = 0
+    WEAK = 1
+    STRONG = 2
+
+
+@lru_cache(maxsize=4096)
+def named(name: str, extra: frozenset[str] = frozenset()) -> Named:
+    """Judge a field's name, in any spelling; `extra` are the user's own, lower case, without separators."""
+    name = name[-_LONGEST:]
+    if re.sub(r"[^0-9a-z]", "", name.lower()) in extra:
+        return Named.STRONG
+    words = [word.lower() for word in _WORDS.findall(name)]
+    while len(words) > 1 and words[-1] in _NUMBERS_SAY_NOTHING:
+        words.pop()
+    if not words:
+        return Named.NOTHING
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in _ALONE or (last in {"pass", "pw"} and before and before not in {"by", "first", "second"}):
+        return Named.STRONG
+    if last == "token":
+        return Named.NOTHING if before in _NO_TOKEN else Named.STRONG
+    if last == "key" and before:
+        shouted = name.isupper() and "_" in name
+        if before in _NO_KEY:
+            return Named.NOTHING
+        return Named.STRONG if before in _OF_KEY or shouted else Named.WEAK
+    return Named.WEAK if last in _WEAK or (last == "id" and before in {"session", "sess"}) else Named.NOTHING
+
+
+def in_query(name: str, extra: frozenset[str] = frozenset()) -> bool:
+    """Whether a parameter of a URL holds a secret: there `key` alone is one."""
+    found = named(name, extra)
+    return found is Named.STRONG or name.lower() in _QUERY or (found is Named.WEAK and "key" in name.lower())
+
+
+_HEADERS = frozenset({"authorization", "proxyauthorization", "cookie", "setcookie"})
+
+
+def is_header(name: str) -> bool:
+    """Whether a header's whole value is a credential."""
+    return name.replace("-", "").lower() in _HEADERS
