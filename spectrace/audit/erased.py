@@ -8,12 +8,11 @@ body is met, so a log of which nothing was erased pays nothing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import orjson
-
 from spectrace.audit.verifiable import Verifiable
 from spectrace.core.admin_events import AdminErased, AdminOpened, is_admin
 from spectrace.core.digest import first_link, link_over, next_link
 from spectrace.errors import StoreError
+from spectrace.store.erasures import ranges_in
 from spectrace.store.event_store import Link
 
 Parts = Mapping[str, Sequence[tuple[int, int]]]
@@ -80,17 +79,3 @@ def _read(store: Verifiable, log: str, found: dict[str, list[tuple[int, int]]]) 
                 for episode, first, last in ranges_in(body):
                     found.setdefault(episode, []).append((first, last))
             expected += 1
-
-
-def ranges_in(body: bytes) -> list[tuple[str, int, int]]:
-    """Return what the body of a record says was erased: episode, first event, last event."""
-    value = orjson.loads(body)
-    parts = value.get("events") if isinstance(value, dict) else None
-    found = []
-    for part in parts if isinstance(parts, list) else ():
-        match part:
-            case {"episode": str(episode), "first": int(first), "last": int(last)}:
-                found.append((episode, first, last))
-            case _:
-                pass
-    return found

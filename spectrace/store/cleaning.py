@@ -44,10 +44,14 @@ def mark(connection: sa.Connection) -> None:
 def is_due(database: Database) -> bool:
     """Whether something was erased and the database not cleaned since."""
     with database.reading() as connection:
-        if database.sqlite:
-            return bool(connection.exec_driver_sql("PRAGMA user_version").scalar_one() == _MARKED)
-        said = connection.exec_driver_sql("SELECT obj_description('erasures'::regclass, 'pg_class')").scalar()
-        return said == _MARK
+        return marked(connection)
+
+
+def marked(connection: sa.Connection) -> bool:
+    """Whether a database is marked so."""
+    if connection.dialect.name == "sqlite":
+        return bool(connection.exec_driver_sql("PRAGMA user_version").scalar_one() == _MARKED)
+    return connection.exec_driver_sql("SELECT obj_description('erasures'::regclass, 'pg_class')").scalar() == _MARK
 
 
 def clean(database: Database) -> Cleaned:

@@ -8,6 +8,7 @@ and those that came along from another. A body that is missing without a record 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import orjson
 import sqlalchemy as sa
 
 from spectrace.core.admin_events import AdminErased, ErasedRange
@@ -73,6 +74,23 @@ def covered(found: Iterable[Erasure]) -> Covered:
 def record_of(erased: Covered, episode: str, seq: int) -> Erasure | None:
     """Return the record that says that an event was erased; None where there is none."""
     return next((one for first, last, one in erased.get(episode, ()) if first <= seq <= last), None)
+
+
+def ranges_in(body: bytes) -> list[tuple[str, int, int]]:
+    """Return what the body of a record says was erased: episode, first event, last event."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return []
+    parts = value.get("events") if isinstance(value, dict) else None
+    found = []
+    for part in parts if isinstance(parts, list) else ():
+        match part:
+            case {"episode": str(episode), "first": int(first), "last": int(last)}:
+                found.append((episode, first, last))
+            case _:
+                pass
+    return found
 
 
 def logs_of(store: EventStore, episodes: Iterable[str]) -> list[str]:
