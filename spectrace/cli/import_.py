@@ -1,5 +1,6 @@
 """`spectrace import`: other programs' recordings, in."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,8 +16,11 @@ from spectrace.config import database_url, settings_here
 from spectrace.errors import UsageError
 from spectrace.interchange import openai_chat, tau2
 from spectrace.interchange.imported import Imported
+from spectrace.redaction.opening import open_redactor
+from spectrace.redaction.redactor import Redactor
 from spectrace.store.event_store import EventStore
 from spectrace.store.filling import filling
+from spectrace.store.redaction_key import note_key
 
 _COLUMNS = (Column("episode"), Column("task"), Column("state", flex=30))
 
@@ -37,6 +41,7 @@ class Import(Protocol):
         project: str,
         run: str | None,
         progress: Callable[[int, int], None],
+        redactor: Redactor | None,
     ) -> list[Imported]:
         """Return what came of each entry; raise UsageError, before anything is recorded, for another file."""
         ...
@@ -65,6 +70,7 @@ def _format(name: str, import_file: Import, help_: str) -> None:
         done: list[tuple[str, Imported]] = []
         refused: list[str] = []
         with filling(database_url(db, settings)) as store, console.progress() as progress:
+            redactor = open_redactor(settings.redaction, os.environ)
             for file in files:
                 label = Path(file).name
                 try:
@@ -74,11 +80,14 @@ def _format(name: str, import_file: Import, help_: str) -> None:
                         project=project or settings.project,
                         run=name,
                         progress=lambda n, of, label=label: progress.show("import", f"{label}  {n} of {of}"),  # type: ignore[misc]
+                        redactor=redactor,
                     )
                 except UsageError as error:
                     refused.append(str(error))
                     continue
                 done.extend((file, one) for one in found)
+            if done and redactor is not None:  # a file that was refused leaves no log, not even this record
+                note_key(store, redactor.key_id)
         _tell(done, refused, as_json=as_json)
         ctx.exit(2 if refused else 0)
 

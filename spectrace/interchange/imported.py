@@ -6,11 +6,13 @@ one look-up and never recorded twice.
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from spectrace.core.events import EpisodeStarted
 from spectrace.errors import EpisodeNotFound
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.values import redacted
 from spectrace.store.begun import Arrivals, arrivals
 from spectrace.store.event_store import EpisodeRow, EventStore, Pending
 from spectrace.store.sql import SqlEventStore
@@ -41,6 +43,8 @@ class Filing:
     project: str
     run: str | None
     unfit: str | None = None
+    redactor: Redactor | None = None
+    """Each episode gets a fresh one of the same rules and key."""
 
 
 def episode_id(format_: str, file_digest: str, entry: str) -> str:
@@ -78,10 +82,22 @@ def there_already(store: EventStore, episode: str, entry: str, file: str) -> str
     return f"entry {entry} of {file} is here already, as episode {episode} ({_how(row)})"
 
 
-def write_episode(
-    store: EventStore, episode: str, first: EpisodeStarted, pending: Sequence[Pending], record: Arrivals | None
+def write_episode(  # noqa: PLR0913 - an episode, where it goes and how
+    store: EventStore,
+    episode: str,
+    first: EpisodeStarted,
+    pending: Sequence[Pending],
+    record: Arrivals | None,
+    redactor: Redactor | None = None,
 ) -> None:
-    """Record an entry's episode, which begins when its second event happened, and that it arrived."""
+    """Record an entry's episode, which begins when its second event happened, and that it arrived.
+
+    Bodies are redacted in their order, before any of them is written.
+    """
+    if redactor is not None:
+        fresh = redactor.fresh()
+        first = redacted(fresh, replace(first, versions=replace(first.versions, redactor=fresh.version)))
+        pending = [replace(one, body=redacted(fresh, one.body)) for one in pending]
     if record is not None:
         record.begin()
     row = _row(store, episode)

@@ -30,6 +30,7 @@ from spectrace.interchange.openai_chat_file import ChatFile, Dialogue, read_chat
 from spectrace.interchange.openai_chat_messages import Read, read_messages
 from spectrace.interchange.tau2_tools import defined_tools, effects
 from spectrace.interchange.tau2_transcript import Scene
+from spectrace.redaction.redactor import Redactor
 from spectrace.store.begun import Arrivals
 from spectrace.store.event_store import EventStore
 
@@ -39,19 +40,20 @@ ENDS = "history_ends"
 """Why every such episode ended: nobody says more."""
 
 
-def import_file(
+def import_file(  # noqa: PLR0913 - a file, where it goes and how
     path: Path | str,
     store: EventStore,
     *,
     project: str = "default",
     run: str | None = None,
     progress: Progress | None = None,
+    redactor: Redactor | None = None,
 ) -> list[Imported]:
     """Record every dialogue of a file; raise UsageError, before anything is recorded, for another file."""
     file = read_chat_file(Path(path))
 
     def one(dialogue: Dialogue, record: Arrivals | None) -> Imported:
-        return _import(file, dialogue, store, Filing(project, run), record)
+        return _import(file, dialogue, store, Filing(project, run, redactor=redactor), record)
 
     return import_each(store, file.name, file.digest, file.dialogues, one, progress)
 
@@ -65,7 +67,7 @@ def _import(file: ChatFile, dialogue: Dialogue, store: EventStore, filing: Filin
     read = read_messages(dialogue.messages, lost)
     chat = transcribe(_scene(episode, dialogue, read), read.said, lost)
     first = _started(file, dialogue, read, chat, filing)
-    write_episode(store, episode, first, chat.script.pending, record)
+    write_episode(store, episode, first, chat.script.pending, record, filing.redactor)
     return Imported(episode, tuple(sorted(lost)), dialogue.entry)
 
 

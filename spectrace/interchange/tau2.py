@@ -20,26 +20,28 @@ from spectrace.interchange.tau2_file import ResultFile, Simulation, read_result_
 from spectrace.interchange.tau2_fit import unfit
 from spectrace.interchange.tau2_messages import read_messages
 from spectrace.interchange.tau2_started import always_lost, scene_of, started
+from spectrace.redaction.redactor import Redactor
 from spectrace.store.begun import Arrivals
 from spectrace.store.event_store import EventStore
 
 FORMAT = "tau2"
 
 
-def import_file(
+def import_file(  # noqa: PLR0913 - a file, where it goes and how
     path: Path | str,
     store: EventStore,
     *,
     project: str = "default",
     run: str | None = None,
     progress: Progress | None = None,
+    redactor: Redactor | None = None,
 ) -> list[Imported]:
     """Record every simulation of a result file; raise UsageError, before anything is recorded, for another file."""
     file = read_result_file(Path(path))
 
     def one(entry: tuple[Simulation, str | None], record: Arrivals | None) -> Imported:
         simulation, reason = entry
-        return _import(file, simulation, store, Filing(project, run, reason), record)
+        return _import(file, simulation, store, Filing(project, run, reason, redactor=redactor), record)
 
     return import_each(
         store, file.name, file.digest, list(zip(file.simulations, unfit(file), strict=True)), one, progress
@@ -57,5 +59,5 @@ def _import(
     messages = read_messages(simulation.parts["messages"], lost)
     script = transcribe(scene_of(file, simulation, episode, messages, lost), messages, lost)
     first = started(file, simulation, script, filing)
-    write_episode(store, episode, first, script.pending, record)
+    write_episode(store, episode, first, script.pending, record, filing.redactor)
     return Imported(episode, tuple(sorted(lost)), task, filing.unfit)
