@@ -56,8 +56,8 @@ def _carried(account: Account, act: Act, seen: list[tuple[int, str]]) -> tuple[i
     for text in _leaves(act.action.arguments if isinstance(act.action, Call) else ""):
         for seq, observed in seen:
             part = _run(text, observed) or _value(text, observed)
-            if part is not None and part not in known:
-                return seq, part
+            if part is not None and part.strip() not in known:
+                return seq, part.strip()
     return None
 
 
