@@ -27,7 +27,7 @@ _COLUMNS = (Column("event"), Column("rule"), Column("severity", rank=1), Column(
 _LISTED = (Column("rule"), Column("severity"), Column("what holds", flex=30))
 _WHY = (
     "that change something or speak to somebody: the log names no authority for them, "
-    "so whether they ran on a guess cannot be told."
+    "so whether anybody approved them cannot be told."
 )
 _UNKNOWN = 3
 
