@@ -24,6 +24,7 @@ from spectrace.core.events import (
     VerdictGiven,
 )
 from spectrace.core.types import Call, Effect, Message, Observation
+from spectrace.store.event_store import EventStore, Pending
 from tests.properties.scripts import Judged, Script
 
 Recording = list[Event]
@@ -47,6 +48,15 @@ def _renamed(body: object, now: dict[int, int]) -> object:
     if colon and number.isdigit():
         changed["authority"] = f"{kind}:{now.get(int(number), number)}"
     return replace(body, **changed)  # type: ignore[type-var]
+
+
+def store_all(store: EventStore, events: Sequence[Event], episode: str | None = None) -> str:
+    """Put a recording into a store as if it had been recorded so; return its id."""
+    name = episode or events[0].episode
+    writer = store.create(name, events[0].body, events[0].at)
+    writer.append([Pending(one.seq, one.lane, one.at, one.body) for one in events[1:]], durable=True)
+    writer.close()
+    return name
 
 
 def put(events: Sequence[Event], seq: int, **fields: object) -> Recording:

@@ -45,6 +45,9 @@ def test_a_file_that_was_named_must_be_there(tmp_path):
         ("[models.m]\nurl = ['http://a', 'http://b', 'http://a']", r"models\.m\.url\[2\] is the same as url\[0\]"),
         ("[models.m", "is not TOML"),
         ("prices = 3", "prices must be a dict"),
+        ("[audit]\nrule = []", r"audit.rule is not known \(did you mean rules\?\)"),
+        ("[audit]\nrules = 'checks:late'", "audit.rules must be a list, found 'checks:late'"),
+        ("[audit]\nrules = ['checks:late', 3]", r'audit\.rules\[1\] must be a str, "module:attribute", found 3'),
         ("[prices.'openai:m']\ninput = 1", r'prices."openai:m": output, since must be given'),
     ],
 )

@@ -9,9 +9,8 @@ from spectrace.audit.rules import RULES, Rule
 from spectrace.core.events import GenerateRequested, StepsDiscarded
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Message
-from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
-from tests.broken_rules import first
+from tests.broken_rules import first, store_all
 from tests.episodes import CANCEL, DONE, FIND, READ, record_shop
 from tests.playbook import accept, reject
 from tests.unit.audit.test_rules_discarded import CELLAR, SAID, SEEN, showing
@@ -56,11 +55,8 @@ def test_prompts_are_read_from_the_first_discard_on():
 
 def test_what_a_stored_prompt_shows_is_found(event_store):
     events = showing(Message("user", f"Remember: {CELLAR}. Go on."), events=SEEN)
-    writer = event_store.create("shown", events[0].body, events[0].at)
-    writer.append([Pending(one.seq, one.lane, one.at, one.body) for one in events[1:]], durable=True)
-    writer.close()
+    found = Reader(event_store).violations(store_all(event_store, events, "shown"))
 
-    found = Reader(event_store).violations("shown")
     assert [(one.rule, one.seq, one.detail) for one in found] == [("discarded_observation_used", *SAID[0])]
 
 
