@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -20,16 +19,11 @@ from spectrace.store.database import Database
 TABLES = ("events", "blobs", "summaries", "segments", "actions", "search")
 """Those that an erasure changes."""
 
-_WAIT_S = 10.0
+WAIT_S = 10.0
+"""How long readers are waited for."""
+
 _MARKED = 1
 _MARK = "spectrace: erased, and not yet cleaned"
-
-
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """What is left to be done; nothing, where all is well."""
-
-    problems: tuple[str, ...] = ()
 
 
 def mark(connection: sa.Connection) -> None:
@@ -54,15 +48,14 @@ def marked(connection: sa.Connection) -> bool:
     return connection.exec_driver_sql("SELECT obj_description('erasures'::regclass, 'pg_class')").scalar() == _MARK
 
 
-def clean(database: Database) -> Cleaned:
-    """Let nothing of what was erased stay in the database's files."""
-    problems = tuple(_sqlite(database) if database.sqlite else _postgres(database))
-    return Cleaned(problems)
+def clean(database: Database, wait_s: float = WAIT_S) -> tuple[str, ...]:
+    """Let nothing of what was erased stay in the database's files; return what kept it from that."""
+    return tuple(_sqlite(database, wait_s) if database.sqlite else _postgres(database, wait_s))
 
 
-def _sqlite(database: Database) -> Iterator[str]:
+def _sqlite(database: Database, wait_s: float) -> Iterator[str]:
     database.checkpoint()
-    with database.locked(), closing(_alone(database)) as connection:
+    with database.locked(), closing(_alone(database, wait_s)) as connection:
         try:
             connection.execute("VACUUM")
         except sqlite3.OperationalError as error:
@@ -81,8 +74,8 @@ def _sqlite(database: Database) -> Iterator[str]:
     )
 
 
-def _alone(database: Database) -> sqlite3.Connection:
-    connection = sqlite3.connect(database.path, timeout=_WAIT_S, isolation_level=None)
+def _alone(database: Database, wait_s: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(database.path, timeout=wait_s, isolation_level=None)
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA secure_delete = ON")
     return connection
@@ -94,10 +87,10 @@ def _cut(connection: sqlite3.Connection) -> bool:
     return not busy
 
 
-def _postgres(database: Database) -> Iterator[str]:
+def _postgres(database: Database, wait_s: float) -> Iterator[str]:
     with database.reading() as connection:
-        pinned = _old_snapshots(connection)
-        connection.exec_driver_sql(f"SET lock_timeout = '{int(_WAIT_S * 1000)}'")
+        pinned = _old_snapshots(connection, wait_s)
+        connection.exec_driver_sql(f"SET lock_timeout = '{int(wait_s * 1000)}'")
         try:
             before = _files(connection)
             held = [name for name in TABLES if not _written_anew(connection, name)]
@@ -107,7 +100,7 @@ def _postgres(database: Database) -> Iterator[str]:
         denied = [name for name in TABLES if name not in held and before[name] == after[name]]
         if held:
             yield (
-                f"{', '.join(held)} could not be written anew within {_WAIT_S:.0f} s: somebody reads or writes there. "
+                f"{', '.join(held)} could not be written anew within {wait_s:g} s: somebody reads or writes there. "
                 "Run the same erasure again when they have ended"
             )
         if denied:
@@ -140,14 +133,14 @@ def _files(connection: sa.Connection) -> dict[str, int]:
     return {name: int(connection.exec_driver_sql(text, (name,)).scalar_one()) for name in TABLES}
 
 
-def _old_snapshots(connection: sa.Connection) -> Sequence[int]:
+def _old_snapshots(connection: sa.Connection, wait_s: float) -> Sequence[int]:
     """Wait a while for transactions that still see the old rows; return the processes of those that stay."""
     here = connection.exec_driver_sql("SELECT txid_current()").scalar_one()
     text = (
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
         "AND backend_xmin IS NOT NULL AND backend_type = 'client backend' AND txid_current() - age(backend_xmin) < %s"
     )
-    until = time.monotonic() + _WAIT_S
+    until = time.monotonic() + wait_s
     while True:
         found = list(connection.exec_driver_sql(text, (here,)).scalars())
         if not found or time.monotonic() > until:

@@ -19,7 +19,7 @@ from spectrace.core.events import EpisodeStarted, Event
 from spectrace.errors import StoreError, UsageError
 from spectrace.store import admin, projections, tables
 from spectrace.store.bodies import Stored, names_in, rows, still_named, unpacked
-from spectrace.store.cleaning import clean, is_due, mark
+from spectrace.store.cleaning import WAIT_S, clean, is_due, mark
 from spectrace.store.erasing_plan import Matching, Part, Plan, Wanted, plan
 from spectrace.store.erasures import ranges
 from spectrace.store.process import operator
@@ -66,8 +66,10 @@ class Erased:
     """What keeps it from being gone."""
 
 
-def erase(store: SqlEventStore, wanted: Wanted, order: Order, told: Told | None = None) -> Erased:
-    """Erase; raise nothing for a single episode that is refused."""
+def erase(
+    store: SqlEventStore, wanted: Wanted, order: Order, told: Told | None = None, *, wait_s: float = WAIT_S
+) -> Erased:
+    """Erase; raise nothing for a single episode that is refused. Readers that see the old state are waited for."""
     if isinstance(wanted, Matching) and any(map(wanted.needle.in_text, (order.person or "", order.reason or ""))):
         raise UsageError("the record of the erasure would say the very text: word --by and --reason without it.")
     found = plan(store, wanted)
@@ -77,7 +79,7 @@ def erase(store: SqlEventStore, wanted: Wanted, order: Order, told: Told | None 
         if not isinstance(wanted, Matching) or not work.plan.parts:
             break
         work.plan_again(plan(store, wanted))  # what was recorded while it was looked for
-    problems = clean(store.database).problems if work.done or is_due(store.database) else ()
+    problems = clean(store.database, wait_s) if work.done or is_due(store.database) else ()
     return Erased(
         tuple(work.done),
         tuple(work.records),
