@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from traceback import format_exc
 from typing import NoReturn, TextIO
 
 from rich import box
@@ -22,6 +23,7 @@ from rich.text import Text
 
 from spectrace.audit.reading import Unread
 from spectrace.audit.visible import one_line, visible
+from spectrace.cli.messages import without_secrets
 
 _PIPE_WIDTH = 1000
 """Nobody watches a pipe: lines stay whole for grep."""
@@ -95,6 +97,7 @@ def text(*spans: Span, lines: bool = False) -> Text:
 def say(words: str, style: str = "", *, lines: bool = False) -> None:
     """Write a paragraph to stderr; with `lines` the breaks in it stand, which are our own: a name may hold some too."""
     console = err()
+    words = without_secrets(words)  # an error repeats what a server, a driver or a library said
     shown = words if lines else one_line(words)
     console.print(text((shown, style), lines=lines), soft_wrap=not console.is_terminal)
 
@@ -258,7 +261,7 @@ def _cell(value: Cell) -> Text:
 
 def traceback() -> None:
     """Write the current exception's traceback to stderr."""
-    err().print_exception(show_locals=False)
+    say(format_exc(), lines=True)
 
 
 def iso(microseconds: int | None) -> str | None:
@@ -323,7 +326,7 @@ class Progress:
         if self._live is None:
             say(words, style)
         else:
-            self._live.console.print(text((one_line(words), style)), soft_wrap=False)
+            self._live.console.print(text((one_line(without_secrets(words)), style)), soft_wrap=False)
 
     def _draw(self) -> None:
         if self._live is None:

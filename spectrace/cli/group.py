@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 the answer is no, or something failed; 2 usage or bad inpu
 
 import errno
 import importlib
+import io
 import os
 import sys
 import warnings
@@ -19,6 +20,7 @@ import click
 
 from spectrace import __version__
 from spectrace.cli import console
+from spectrace.cli.messages import without_secrets
 from spectrace.errors import Conflict, SpectraceError, StoreError, Unsettled, Untestable, UsageError
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -41,6 +43,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "audit": "audit",
         "verify": "verify",
         "erase": "erase",
+        "scan-secrets": "scan_secrets",
         "import": "import_",
         "export": "export",
         "pack": "pack",
@@ -114,7 +117,9 @@ class Commands(click.Group):
             _discard_output()  # whoever read it has gone (`| head`): say nothing
             code = _BROKEN_PIPE
         except click.ClickException as error:
-            error.show()
+            told = io.StringIO()
+            error.show(told)
+            click.echo(without_secrets(told.getvalue()), err=True, nl=False)
             code = error.exit_code
         except SpectraceError as error:
             _explain(str(error))

@@ -11,7 +11,8 @@ import binascii
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cached_property
+from importlib import import_module
 
 from spectrace.redaction.findings import SECRET, Found
 
@@ -37,55 +38,62 @@ _OWN: tuple[tuple[str, str, str], ...] = (
     ("dop_v1_", r"dop_v1_[a-f0-9]{64}", "DigitalOcean token"),
     ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}", "age secret key"),
 )
-_PLUGINS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("artifactory", "ArtifactoryDetector", ("AKC",)),
-    ("aws", "AWSKeyDetector", ("A3T", "ABIA", "ACCA", "AKIA", "ASIA", "aws", "AWS")),
-    ("azure_storage_key", "AzureStorageKeyDetector", ("AccountKey=",)),
-    ("discord", "DiscordBotTokenDetector", (".",)),
-    ("github_token", "GitHubTokenDetector", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
-    ("gitlab_token", "GitLabTokenDetector", ("gl", "GR1348941")),
-    ("mailchimp", "MailchimpDetector", ("-us",)),
-    ("pypi_token", "PypiTokenDetector", ("pypi-",)),
-    ("sendgrid", "SendGridDetector", ("SG.",)),
-    ("slack", "SlackDetector", ("xox", "hooks.slack.com")),
-    ("square_oauth", "SquareOAuthDetector", ("sq0csp-",)),
-    ("stripe", "StripeDetector", ("k_live_",)),
-    ("telegram_token", "TelegramBotTokenDetector", (":",)),
-    ("twilio", "TwilioKeyDetector", ("AC", "SK")),
+_PLUGINS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("artifactory", "ArtifactoryDetector", ("AKC",), ""),
+    ("aws", "AWSKeyDetector", ("A3T", "ABIA", "ACCA", "AKIA", "ASIA", "aws", "AWS"), ""),
+    ("azure_storage_key", "AzureStorageKeyDetector", ("AccountKey=",), ""),
+    ("discord", "DiscordBotTokenDetector", (".",), r"[\w\-]{6}\.[\w\-]{27}"),
+    ("github_token", "GitHubTokenDetector", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), ""),
+    ("gitlab_token", "GitLabTokenDetector", ("gl", "GR1348941"), r"gl[a-z]{2,6}-|GR1348941"),
+    ("mailchimp", "MailchimpDetector", ("-us",), r"[0-9a-z]{8}-us[0-9]"),
+    ("pypi_token", "PypiTokenDetector", ("pypi-",), ""),
+    ("sendgrid", "SendGridDetector", ("SG.",), ""),
+    ("slack", "SlackDetector", ("xox", "hooks.slack.com"), ""),
+    ("square_oauth", "SquareOAuthDetector", ("sq0csp-",), ""),
+    ("stripe", "StripeDetector", ("k_live_",), ""),
+    ("telegram_token", "TelegramBotTokenDetector", (":",), r"[0-9]{8}:[\w\-]{35}"),
+    ("twilio", "TwilioKeyDetector", ("AC", "SK"), r"(?:AC|SK)[a-z0-9]{32}"),
 )
 
 
 class Form:
-    """One vendor's tokens."""
+    """One vendor's tokens. Its patterns are the library's, loaded when a text has a trace of one."""
 
-    __slots__ = ("anchors", "pattern", "why")
+    def __init__(self, module: str, name: str, anchors: tuple[str, ...], trace: str) -> None:
+        """Look where one of the anchors occurs, and `trace` is found if there is one."""
+        self.anchors = anchors
+        self._module, self._name, self._trace = module, name, re.compile(trace) if trace else None
 
-    def __init__(self, anchors: tuple[str, ...], pattern: re.Pattern[str], why: str) -> None:
-        """Look for `pattern` where one of the anchors occurs."""
-        self.anchors, self.pattern, self.why = anchors, pattern, why
+    def find(self, text: str) -> Iterator[Found]:
+        """Yield the vendor's tokens."""
+        if self._trace is not None and self._trace.search(text) is None:
+            return
+        for pattern in self._patterns[0]:
+            for match in pattern.finditer(text):
+                inner = match.lastindex == 1 and len(match[1]) >= _LEAST
+                yield Found(*match.span(1 if inner else 0), SECRET, self._patterns[1])
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[re.Pattern[str], ...], str]:
+        """Load the library's plugin: it brings an HTTP client along, 0.1 s that most processes need not pay."""
+        plugin = getattr(import_module(f"detect_secrets.plugins.{self._module}"), self._name)
+        patterns = tuple(plugin.denylist)
+        return patterns[:1] if self._module == "artifactory" else patterns, str(plugin.secret_type)
 
 
-@cache
-def forms() -> tuple[Form, ...]:
-    """Return every form; the library is loaded when the first text is looked at (it brings an HTTP client along)."""
-    from importlib import import_module  # noqa: PLC0415 - 0.2 s that `spectrace ls` does not pay
-
-    found = [Form((anchor,), re.compile(pattern), why) for anchor, pattern, why in _OWN]
-    for module, name, anchors in _PLUGINS:
-        plugin = getattr(import_module(f"detect_secrets.plugins.{module}"), name)
-        denylist = plugin.denylist[:1] if name == "ArtifactoryDetector" else plugin.denylist
-        found += [Form(anchors, pattern, plugin.secret_type) for pattern in denylist]
-    return tuple(found)
+_FORMS = tuple(Form(*plugin) for plugin in _PLUGINS)
+_COMPILED = tuple((anchor, re.compile(pattern), why) for anchor, pattern, why in _OWN)
 
 
 def by_form(text: str) -> Iterator[Found]:
     """Yield what is a secret by its own form."""
-    for form in forms():
+    for anchor, pattern, why in _COMPILED:
+        if anchor in text:
+            for match in pattern.finditer(text):
+                yield Found(match.start(), match.end(), SECRET, why)
+    for form in _FORMS:
         if any(anchor in text for anchor in form.anchors):
-            for match in form.pattern.finditer(text):
-                inner = match.lastindex == 1 and len(match[1]) >= _LEAST
-                start, end = match.span(1 if inner else 0)
-                yield Found(start, end, SECRET, form.why)
+            yield from form.find(text)
     if "eyJ" in text:
         for match in _JWT.finditer(text):
             if _is_jwt(match[0]):
