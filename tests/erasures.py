@@ -39,7 +39,7 @@ def child_of(store: SqlEventStore, parent: str, kind: str = "fork") -> str:
     assert isinstance(first, EpisodeStarted)
     episode = f"child{len(parent)}of{parent[:8]}"
     started = replace(first, parent=Parent(kind, parent))
-    store.create(episode, started, 1).close()
+    store.create(episode, started, store.now()).close()
     return episode
 
 
