@@ -266,7 +266,7 @@ class Reader:
             raise UsageError(f"no run is named {name!r}; `spectrace runs` lists them.")
         return found
 
-    def actions(
+    def actions(  # noqa: PLR0913 - what is asked for, and who is told
         self,
         filters: Filters | None = None,
         *,
@@ -274,19 +274,24 @@ class Reader:
         episodes: Collection[str] | None = None,
         between: ledger.Between = (None, None),
         lost: list[Unread] | None = None,
+        told: ledger.Told | None = None,
     ) -> Iterator[Deed]:
         """Yield the ledger: what changed or may have changed something, what was drafted to and never ran.
 
         `filters.tool` chooses the actions of that tool, `between` those asked, or else drafted, in that time. Plain
         reads are left out unless asked for, and so is what a resumed episode took over from its parent, where it is
         told. `lost` is told what cannot be read of the episodes that are read, and the
-        ledger goes on; without it that is a StoreError.
+        ledger goes on; without it that is a StoreError. `told` is told how many episodes of how many (0: nobody
+        knows) were read.
         """
         filters = filters or Filters()
-        if isinstance(self.store, SqlEventStore) and not reads and ledger.can_choose(self.store, filters):
-            yield from ledger.chosen(self.store, filters, between, episodes, lambda name: self._deeds(name, lost))
+        kept = isinstance(self.store, SqlEventStore) and ledger.can_choose(self.store, filters)
+        if isinstance(self.store, SqlEventStore) and kept and not reads and episodes is None:
+            yield from ledger.chosen(self.store, filters, between, lambda name: self._deeds(name, lost), told)
             return
-        for one in self.iter_episodes(replace(filters, tool=())):
+        for number, one in enumerate(self.iter_episodes(replace(filters, tool=())), 1):
+            if told is not None:
+                told(number, 0)
             if episodes is not None and one.episode not in episodes:
                 continue
             for deed in self._deeds(one.episode, lost):

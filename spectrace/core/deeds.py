@@ -10,6 +10,10 @@ position of an erased draft is not known; it is named by its event, `e41`, until
 
 A resumed episode takes over what its parent drafted and did. Those deeds are the parent's, and the evidence lies there:
 here they are marked `taken_over`, and a ledger over many episodes leaves them out (`own_deeds`).
+
+A harness that only pretends to act (a dry run, a mock in place of the environment) says so with the label
+`mode=simulated`: the only word that an episode has for it, since each of its events looks like any other. What a tool
+makes of an argument such as `dry_run` is its own affair: a claim, and shown as one.
 """
 
 from collections.abc import Iterable
@@ -30,12 +34,15 @@ from spectrace.core.events import (
     SpeculationMatched,
     StepDrafted,
     StepSpeculated,
+    ToolsChanged,
     Unknown,
     VerdictGiven,
 )
 from spectrace.core.types import Action, Call, Effect, Finish, Reply
 from spectrace.core.versions import IMPOSSIBLE, impossible, require_readable
 
+SIMULATED = ("mode", "simulated")
+"""The label of an episode whose harness only pretended to act."""
 RESUME = "resume"
 """The kind of parent that an episode goes on from."""
 FORK = "fork"
@@ -80,6 +87,8 @@ class Deed:
     """Whether the body of one of its events is erased: what is not in a header may be missing."""
     taken_over: bool = False
     """Whether a resumed episode has it from its parent's record: drafted there and, if it ran, done there."""
+    simulated: bool = False
+    """Whether its episode says that nothing of it reached the real world."""
 
 
 def deeds(events: Iterable[Event]) -> list[Deed]:
@@ -108,6 +117,7 @@ class _Ledger:
 
     deeds: dict[str, Deed] = field(default_factory=dict)
     started_by: str = "?"
+    simulated: bool = False
     resumed: bool = False
     effect_by: dict[str, str] = field(default_factory=dict)
     segments: dict[str, list[str]] = field(default_factory=dict)
@@ -126,6 +136,13 @@ class _Ledger:
     """Whether an event is erased."""
     told: dict[int, bool] = field(default_factory=dict)
     """Model call -> whether its answer is from the record that a resumed episode goes on from; the last one last."""
+
+    def begin(self, started: EpisodeStarted) -> None:
+        """Note what is said of all deeds at the start."""
+        self.started_by = f"{started.started_by.user}@{started.started_by.host}"
+        self.simulated = SIMULATED in started.labels
+        self.resumed = started.parent is not None and started.parent.kind == RESUME
+        self.effect_by = {tool.name: tool.effect_by for tool in started.tools}
 
     def put(self, deed: Deed) -> None:
         """Add a deed, or what became of it."""
@@ -188,9 +205,9 @@ def _segment_of(position: str) -> str:
 
 def _apply(ledger: _Ledger, event: Event) -> None:
     match event.body:
-        case EpisodeStarted(started_by=by, tools=tools, parent=parent):
-            ledger.started_by = f"{by.user}@{by.host}"
-            ledger.resumed = parent is not None and parent.kind == RESUME
+        case EpisodeStarted() as started:
+            ledger.begin(started)
+        case ToolsChanged(tools=tools):
             ledger.effect_by = {tool.name: tool.effect_by for tool in tools}
         case GenerateCompleted(request=request, model=model, source=source):
             ledger.models[request] = model
@@ -319,6 +336,7 @@ def _new(ledger: _Ledger, event: Event, position: str, action: Action, effect: s
         state_changed=None,
         result_digest=None,
         started_by=ledger.started_by,
+        simulated=ledger.simulated,
     )
 
 

@@ -1,19 +1,25 @@
-"""The deeds of chosen tools in a window of time, from projections: an audit reads what it tells, not the whole log.
+"""The deeds of a window of time, of chosen tools or of all, from projections: an audit reads what it tells, no more.
 
-A projection is believed only where it is current, its episode has ended, and it names exactly the writes that the
-events of that tool and window name (an index over the events themselves). Every other episode is to be folded. What
-was drafted and never ran has no such index: there a current projection is taken at its word.
+A projection is believed only where it is current, its episode has ended, and it names exactly what the headers of the
+events say was sent in that window: of chosen tools the writes, by an index over the events; of all tools whatever was
+no read, by the events of each episode. Every other episode is to be folded. Of what was drafted and never ran nothing
+is in a header's index: there a current projection is taken at its word, and `verify` compares the two. Which episodes
+there are is held in memory, about 150 bytes each (and 8 a write of chosen tools); all else is read for some hundred
+episodes at a time, each lot as the database is by then.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
 
-from spectrace.core.deeds import Deed
+from spectrace.core.deeds import SIMULATED, Deed
+from spectrace.core.types import Effect
 from spectrace.store import projections, tables
 from spectrace.store.codec import header_text
 from spectrace.store.columns import MOST, whole_number
@@ -21,12 +27,15 @@ from spectrace.store.database import Database
 
 FOREVER = (-(1 << 62), 1 << 62)
 """A window that leaves nothing out."""
+Window = tuple[int, int]
 
 _IN_A_QUERY = 500
+_SEQ = (1 << tables.SEQ_BITS) - 1
 _POSITION = re.compile(r"s(\d+)\.(r?)(\d+)")
 _CHANGED = "\ufffd"
 """What `projections.storable` may have put in place of something else: the exact text is in the events only."""
-_DEED = [field.name for field in fields(Deed) if field.name not in {"episode", "taken_over"}]
+_DEED = [field.name for field in fields(Deed) if field.name not in {"episode", "taken_over", "simulated"}]
+_SIMULATED = projections.labels_text([SIMULATED])[1:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,63 @@ class Account:
     deeds: list[Deed] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """The episodes that have, or may have, deeds of these tools (of all, where none is named) in the window.
+
+    A deed's time is when it was asked, or else drafted.
+    """
+
+    database: Database
+    tools: Sequence[str]
+    window: Window
+    numbers: Sequence[int]
+    """In the order of the listing: by start; of those that began together the one with the higher number first."""
+    doubtful: frozenset[int]
+    written: "array[int]"
+    """The keys of the writes that events name, in order; of no use where no tool is named."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Account]:
+        """Read them, some hundred at a time."""
+        for first in range(0, len(self.numbers), _IN_A_QUERY):
+            yield from self._read(self.numbers[first : first + _IN_A_QUERY])
+
+    def _read(self, numbers: Sequence[int]) -> Iterator[Account]:
+        with self.database.reading() as connection:
+            rows = sorted(connection.execute(_told(numbers, self.tools, self.window)), key=_order)
+            episodes = {found.number: found for found in connection.execute(_episodes(numbers))}
+            named = self._named(connection, numbers)
+        told = {number: list(some) for number, some in groupby(rows, lambda row: row.number)}
+        for number in numbers:
+            if number in episodes:
+                of_it = told.get(number, [])
+                believed = number not in self.doubtful and self._agree(of_it, named.get(number, set()))
+                yield _account(episodes[number], of_it if believed else None)
+
+    def _named(self, connection: sa.Connection, numbers: Sequence[int]) -> dict[int, set[int]]:
+        """Return the events of each episode whose headers say that something was sent, as far as it is looked at."""
+        found: dict[int, set[int]] = {}
+        if self.tools:
+            bounds = ((number, bisect_left(self.written, number << tables.SEQ_BITS)) for number in numbers)
+            for number, low in bounds:
+                high = bisect_left(self.written, (number + 1) << tables.SEQ_BITS, low)
+                found[number] = {key & _SEQ for key in self.written[low:high]}
+            return found
+        for first, last in _ranges(numbers):
+            for key in connection.scalars(acts(first, last, self.window)):
+                found.setdefault(key >> tables.SEQ_BITS, set()).add(key & _SEQ)
+        return found
+
+    def _agree(self, told: "Sequence[sa.Row[Any]]", named: set[int]) -> bool:
+        sent = [row for row in told if row.requested_at is not None and row.effect_declared != Effect.READ]
+        looked_at = {row.seq for row in sent if not self.tools or row.effect_declared == Effect.WRITE}
+        return looked_at == named and all(_exact(row) for row in told)
+
+
 def can_tell(tools: Sequence[str]) -> bool:
     """Whether projections name these tools as events do: a name that no header or database holds is changed there."""
     return all(
@@ -48,43 +114,60 @@ def can_tell(tools: Sequence[str]) -> bool:
     )
 
 
-def accounts(database: Database, tools: Sequence[str], window: tuple[int, int]) -> list[Account]:
-    """Return the episodes that have, or may have, deeds of these tools whose time (asked, else drafted) is in it."""
+def accounts(database: Database, tools: Sequence[str], window: Window, *, newest_first: bool = False) -> Accounts:
+    """Find the episodes that have, or may have, deeds in the window."""
     with database.reading() as connection:
-        rows = [
-            row for tool in tools for query in (sent, never_sent) for row in connection.execute(query(tool, window))
-        ]
-        written = {one for tool in tools for one in connection.scalars(writes(tool, window))}
+        found: set[int] = set()
+        for tool in tools or (None,):
+            for query in (sent, never_sent):
+                found.update(connection.scalars(query(tool, window)))
+        written = array("q", sorted(key for tool in tools for key in connection.scalars(writes(tool, window))))
         doubtful = {number for query in unfit(window) for number in connection.scalars(query)}
-        told = {
-            row.number << tables.SEQ_BITS | row.seq
-            for row in rows
-            if row.effect_declared == "write" and row.requested_at
-        }
-        doubtful |= {one >> tables.SEQ_BITS for one in written ^ told}
-        doubtful |= {row.number for row in rows if not _exact(row)}
-        numbers = sorted({row.number for row in rows} | doubtful)
-        by_episode = {number: list(some) for number, some in groupby(sorted(rows, key=_order), lambda row: row.number)}
-        return [
-            _account(found, None if found.number in doubtful else by_episode.get(found.number, []))
-            for found in _episodes(connection, numbers)
-        ]
+        if not tools:
+            doubtful.update(connection.scalars(without_summary()))
+            found.update(connection.scalars(at_work(window)))
+        found |= doubtful
+        found.update(key >> tables.SEQ_BITS for key in written)
+        starts = _starts(connection, sorted(found))
+    way = -1 if newest_first else 1
+    starts.sort(key=lambda one: (way * one[0], -one[1]))
+    return Accounts(database, tools, window, array("q", (number for _, number in starts)), frozenset(doubtful), written)
 
 
-def sent(tool: str, window: tuple[int, int]) -> "sa.Select[Any]":
-    """Return the query for actions of a tool that were asked in the window."""
+def sent(tool: str | None, window: Window) -> "sa.Select[Any]":
+    """Return the query for the episodes of the actions (of a tool) that were asked in the window."""
+    return _numbers(tool).where(*_asked(window))
+
+
+def never_sent(tool: str | None, window: Window) -> "sa.Select[Any]":
+    """Return the query for the episodes of the actions (of a tool) that were drafted in the window and never asked."""
+    return _numbers(tool).where(*_only_drafted(window))
+
+
+def _numbers(tool: str | None) -> "sa.Select[Any]":
+    query = sa.select(tables.actions.c.number)
+    return query if tool is None else query.where(tables.actions.c.tool == tool)
+
+
+def _asked(window: Window) -> "tuple[sa.ColumnElement[bool], ...]":
     at = tables.actions.c.requested_at
-    return sa.select(tables.actions).where(tables.actions.c.tool == tool, at >= window[0], at < window[1])
+    return at >= window[0], at < window[1]
 
 
-def never_sent(tool: str, window: tuple[int, int]) -> "sa.Select[Any]":
-    """Return the query for actions of a tool that were drafted in the window and never asked."""
+def _only_drafted(window: Window) -> "tuple[sa.ColumnElement[bool], ...]":
     at = tables.actions.c.drafted_at
-    never = tables.actions.c.requested_at.is_(None)
-    return sa.select(tables.actions).where(never, tables.actions.c.tool == tool, at >= window[0], at < window[1])
+    return tables.actions.c.requested_at.is_(None), at >= window[0], at < window[1]
 
 
-def writes(tool: str, window: tuple[int, int]) -> "sa.Select[Any]":
+def _told(numbers: Sequence[int], tools: Sequence[str], window: Window) -> "sa.Select[Any]":
+    column = tables.actions.c
+    query = sa.select(tables.actions).where(
+        column.number.in_(numbers), sa.or_(sa.and_(*_asked(window)), sa.and_(*_only_drafted(window)))
+    )
+    return query.where(column.tool.in_(tools)) if tools else query
+
+
+def writes(tool: str, window: Window) -> "sa.Select[Any]":
     """Return the query for the keys of the writes that events name. Literals: a generic plan must see the index."""
     id_ = sa.select(tables.tools.c.id).where(tables.tools.c.name == tool).scalar_subquery()
     at = tables.events.c.at
@@ -92,7 +175,25 @@ def writes(tool: str, window: tuple[int, int]) -> "sa.Select[Any]":
     return sa.select(tables.events.c.key).where(literal, tables.events.c.tool == id_, at >= window[0], at < window[1])
 
 
-def unfit(window: tuple[int, int]) -> "list[sa.Select[Any]]":
+def acts(first: int, last: int, window: Window) -> "sa.Select[Any]":
+    """Return the query for the keys of what was asked and is no read, of the episodes from `first` to `last`."""
+    key, at, effect = tables.events.c.key, tables.events.c.at, tables.events.c.effect
+    return sa.select(key).where(
+        *(key >= first << tables.SEQ_BITS, key < (last + 1) << tables.SEQ_BITS),
+        *(tables.events.c.type == tables.ACT_REQUESTED, sa.or_(effect != "read", effect.is_(None))),
+        *(at >= window[0], at < window[1]),
+    )
+
+
+def at_work(window: Window) -> "sa.Select[Any]":
+    """Return the query for the episodes that began before the window ended, and ended after it began."""
+    column = tables.episodes.c
+    return sa.select(column.number).where(
+        column.number > 0, column.started_at < window[1], column.ended_at >= window[0]
+    )
+
+
+def unfit(window: Window) -> "list[sa.Select[Any]]":
     """Return the queries for episodes whose projections say nothing: without an end, of another version, unfoldable."""
     episodes, summaries = tables.episodes.c, tables.summaries.c
     return [
@@ -107,6 +208,21 @@ def unfit(window: tuple[int, int]) -> "list[sa.Select[Any]]":
     ]
 
 
+def without_summary() -> "sa.Select[Any]":
+    """Return the query for episodes of which no projection is there: their replies are in no index of the events."""
+    episodes, summaries = tables.episodes.c, tables.summaries.c
+    there = sa.select(summaries.number).where(summaries.number == episodes.number).exists()
+    return sa.select(episodes.number).where(episodes.number > 0, ~there)
+
+
+def _ranges(numbers: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Yield first and last of the numbers that follow one another without a gap."""
+    ordered = sorted(numbers)
+    starts = [at for at, number in enumerate(ordered) if at == 0 or number != ordered[at - 1] + 1]
+    for start, end in zip(starts, [*starts[1:], len(ordered)], strict=True):
+        yield ordered[start], ordered[end - 1]
+
+
 def _exact(row: "sa.Row[Any]") -> bool:
     """Whether a row says what its events say, to the letter, and where it stands among the others."""
     texts = (row.arguments, row.tool, row.effect_by, row.authority, row.reviewer_model, row.started_by)
@@ -118,20 +234,32 @@ def _exact(row: "sa.Row[Any]") -> bool:
     )
 
 
-def _episodes(connection: sa.Connection, numbers: Sequence[int]) -> Iterable[Any]:
-    episodes, summaries = tables.episodes.c, tables.summaries.c
-    query = sa.select(
-        *(episodes.number, episodes.episode, episodes.started_at, episodes.ended_at),
-        *(summaries.projection, summaries.problem, summaries.env, summaries.run),
-    ).select_from(tables.episodes.outerjoin(tables.summaries))
+def _starts(connection: sa.Connection, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    column = tables.episodes.c
+    found: list[tuple[int, int]] = []
     for first in range(0, len(numbers), _IN_A_QUERY):
         some = numbers[first : first + _IN_A_QUERY]
-        yield from connection.execute(query.where(tables.episodes.c.number.in_(some)))
+        query = sa.select(column.started_at, column.number).where(column.number.in_(some))
+        found += [(whole_number(at), number) for at, number in connection.execute(query)]
+    return found
+
+
+def _episodes(numbers: Sequence[int]) -> "sa.Select[Any]":
+    episodes, summaries = tables.episodes.c, tables.summaries.c
+    return (
+        sa.select(
+            *(episodes.number, episodes.episode, episodes.started_at, episodes.ended_at),
+            *(summaries.projection, summaries.problem, summaries.env, summaries.run, summaries.labels),
+        )
+        .select_from(tables.episodes.outerjoin(tables.summaries))
+        .where(episodes.number.in_(numbers))
+    )
 
 
 def _account(found: Any, rows: "Sequence[sa.Row[Any]] | None") -> Account:
     current = found.projection == projections.VERSION and found.problem is None and found.ended_at is not None
-    deeds = [_deed(found.episode, row) for row in rows] if rows is not None and current else None
+    simulated = _SIMULATED in str(found.labels)
+    deeds = [_deed(found.episode, row, simulated) for row in rows] if rows is not None and current else None
     return Account(found.number, found.episode, whole_number(found.started_at), found.env, found.run, deeds)
 
 
@@ -141,5 +269,6 @@ def _order(row: "sa.Row[Any]") -> tuple[int, int, bool, int]:
     return (row.number, int(place[1]), bool(place[2]), int(place[3])) if place else (row.number, 0, False, 0)
 
 
-def _deed(episode: str, row: "sa.Row[Any]") -> Deed:
-    return Deed(episode=episode, **{name: getattr(row, name) for name in _DEED})
+def _deed(episode: str, row: "sa.Row[Any]", simulated: bool) -> Deed:  # noqa: FBT001 - as the label says
+    values = {name: getattr(row, name) for name in _DEED}
+    return Deed(episode=episode, simulated=simulated, **values)

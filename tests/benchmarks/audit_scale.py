@@ -1,11 +1,12 @@
-"""An audit by tool and window over 2 million events, beside the scan that it replaces.
+"""An audit by window over 10 million events, of one tool and of all, beside the scan that it replaces.
 
     python -m tests.benchmarks.audit_scale [--events N] [--postgres URL]
 
 Events are written by SQL (`tests.bulk`), the window is cut so that about 100 deeds lie in it. Printed are medians of
 interleaved rounds and their ratio; the goal is one in a thousand for the questions that the ledger asks of the
-database. The whole answer of `audit actions` (values made, episodes looked up) is measured beside them. A plan that
-reads a table in sequence ends the program.
+database. The whole answer of `audit actions` (values made, episodes looked up) is measured beside them, for the tool
+(`ledger`), for every tool in that window (`window`), in a day (`day`); with --whole also everything there is (`whole`,
+once), with the memory that it took. A plan that reads a table in sequence ends the program.
 """
 
 import argparse
@@ -13,7 +14,9 @@ import statistics
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +69,9 @@ def measured(store: SqlEventStore, between: tuple[int, int]) -> dict[str, tuple[
         ways: dict[str, Callable[[], int]] = {
             "scan": lambda: int(connection.exec_driver_sql(scan).scalar_one()),
             "questions": lambda: all_questions(connection),
-            "ledger": lambda: len(list(reader.actions(filters, between=between))),
+            "ledger": lambda: _count(reader, filters, between),
+            "window": lambda: _count(reader, replace(filters, tool=()), between),
+            "day": lambda: _count(reader, replace(filters, tool=()), (between[0], between[0] + bulk.DAY_US)),
         }
         times: dict[str, list[float]] = {name: [] for name in ways}
         rows = {name: way() for name, way in ways.items()}
@@ -76,6 +81,20 @@ def measured(store: SqlEventStore, between: tuple[int, int]) -> dict[str, tuple[
                 way()
                 times[name].append(time.perf_counter() - begun)
     return {name: (statistics.median(times[name]), rows[name]) for name in ways}
+
+
+def _count(reader: Reader, filters: Filters, between: ledger.Window | tuple[None, None]) -> int:
+    return sum(1 for _ in reader.actions(filters, between=between))
+
+
+def whole(store: SqlEventStore) -> None:
+    """Print how long the ledger of everything takes, and the memory that Python used for it."""
+    tracemalloc.start()
+    begun = time.perf_counter()
+    rows = _count(Reader(store), Filters(sort="started_at"), (None, None))
+    seconds, (_, peak) = time.perf_counter() - begun, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    print(f"  {'whole':10} {seconds * 1e3:10.0f} ms  {rows:6,} rows  {peak / 1e6:.0f} MB at most (time with tracing)")
 
 
 def require_plans(store: SqlEventStore, between: tuple[int, int]) -> None:
@@ -93,7 +112,7 @@ def _in_sequence(line: str) -> bool:
     return ("Seq Scan" in line and " tools" not in line) or ("SCAN" in line and "INDEX" not in line)
 
 
-def report(url: str, events: int) -> None:
+def report(url: str, events: int, *, everything: bool) -> None:
     """Fill a log, ask, and print a line."""
     store = open_store(url)
     try:
@@ -107,6 +126,8 @@ def report(url: str, events: int) -> None:
         scan, _ = found["scan"]
         for name, (seconds, rows) in found.items():
             print(f"  {name:10} {seconds * 1e3:10.3f} ms  {rows:6,} rows  1/{scan / seconds:,.0f} of the scan")
+        if everything:
+            whole(store)
     finally:
         store.close()
 
@@ -114,13 +135,14 @@ def report(url: str, events: int) -> None:
 def main() -> None:
     """Measure on a SQLite file, and on the Postgres that is named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--events", type=int, default=2_000_000)
+    parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--postgres", metavar="URL", help="An empty database or schema.")
+    parser.add_argument("--whole", action="store_true", help="Also ask for everything, once.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        report(str(Path(directory) / "log.db"), given.events)
+        report(str(Path(directory) / "log.db"), given.events, everything=given.whole)
     if given.postgres:
-        report(given.postgres, given.events)
+        report(given.postgres, given.events, everything=given.whole)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ QUESTIONS = (
     (sent("tool7", WINDOW), "ix_actions_tool_requested_at_drafted_at"),
     (never_sent("tool7", WINDOW), "ix_actions_tool_requested_at_drafted_at"),
     (writes("tool7", WINDOW), "ix_events_writes"),
+    (sent(None, WINDOW), "ix_actions_requested_at_drafted_at"),
+    (never_sent(None, WINDOW), "ix_actions_requested_at_drafted_at"),
     (unfit(WINDOW)[0], "ix_episodes_open"),
     (unfit(WINDOW)[1], "ix_summaries_projection"),
     (unfit(WINDOW)[2], "ix_summaries_projection"),
@@ -61,7 +63,7 @@ def test_accounts_are_those_of_the_events_in_the_window(store):
     found = accounts(store.database, ("tool7",), WINDOW)
     deeds = [deed for one in found for deed in one.deeds]
 
-    assert accounts(store.database, ("no_such_tool",), FOREVER) == []
+    assert list(accounts(store.database, ("no_such_tool",), FOREVER)) == []
     assert len([deed for deed in deeds if deed.outcome == "ok"]) == expected
     assert all(WINDOW[0] <= (deed.requested_at or deed.drafted_at) < WINDOW[1] for deed in deeds)
 
