@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from spectrace.core.events import (
     ActCompleted,
+    ActFailed,
     ActionChecked,
     ActionHeld,
     ActRequested,
@@ -322,6 +323,44 @@ def settled_by_nobody(events):
     return behind(events, events[-1].seq, word)
 
 
+def said_by_nobody(events):
+    drafted = first(events, StepDrafted)
+    given = None if drafted is None else first(events, VerdictGiven, outcome="accept")
+    return None if given is None else put(events, given.seq, review=drafted.body.request)
+
+
+def acted_on_unknown(events):
+    for act in each(events, ActRequested, effect=Effect.WRITE):
+        answer, asked = answer_to(events, act), each(events, GenerateRequested)
+        if answer is not None and any(e.seq > answer.seq and e.body.who != "user" for e in asked):
+            return [replace(e, body=_lost(e.body)) if e is answer else e for e in events]
+    return None
+
+
+def _lost(body):
+    return ActFailed(
+        effect=body.effect,
+        authority=body.authority,
+        outcome="indeterminate",
+        tool=body.tool,
+        request=body.request,
+        position=body.position,
+        kind="timeout",
+        error="no answer",
+        latency_us=None,
+        source="live",
+    )
+
+
+def sent_after_error(events):
+    for made in each(events, RepairMade, kind="corrective"):
+        acts = [first(events, ActRequested, position=f"s{made.body.segment}.r{n}") for n in (1, 2)]
+        answer = None if None in acts else answer_to(events, acts[0])
+        if answer is not None:
+            return put(events, answer.seq, outcome="error", observation=Observation("no", error=True))
+    return None
+
+
 def unfit_task(events):
     return put(events, 0, task_digest=ELSEWHERE)
 
@@ -349,6 +388,7 @@ _USUAL = Script(weak=("read", "write", "read", "write"), verdicts=(ACCEPT, ACCEP
 _REJECTED = Script(weak=("read", "write", "read", "write"), strong=("read",), verdicts=(Judged("reject", "last"),))
 _FUSED = replace(_REJECTED, verdicts=(Judged("reject", "last", "read"),))
 _ALL_GONE = replace(_REJECTED, weak=("read", "write", "write"), verdicts=(Judged("reject", "first"),))
+_SEVERAL = Script(("write", "read"), ("reads",), (Judged("reject", "last"),), native=(True, True))
 _ALONE = Script(weak=("read", "write", "read"))
 
 
@@ -391,6 +431,9 @@ BROKEN: dict[str, Broken] = {
     "answer_misplaced": Broken(answer_misplaced),
     "act_after_end": Broken(act_after_end),
     "settled_by_nobody": Broken(settled_by_nobody),
+    "said_by_nobody": Broken(said_by_nobody),
+    "acted_on_unknown": Broken(acted_on_unknown, replace(_USUAL, fingerprints=False)),
+    "sent_after_error": Broken(sent_after_error, _SEVERAL),
     "unfit_task": Broken(unfit_task),
     "tools_changed": Broken(tools_changed),
     "external_read_after_data": Broken(external_read_after_data, Script(weak=("read", "external"))),

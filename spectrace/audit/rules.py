@@ -26,6 +26,7 @@ from types import MappingProxyType
 
 from spectrace.audit import rules_authority as authority
 from spectrace.audit import rules_log as log
+from spectrace.audit import rules_order as order
 from spectrace.audit import rules_review as review
 from spectrace.audit import rules_state as state
 from spectrace.audit.rules_account import Account, Found, account_of, judgeable, under_law
@@ -182,6 +183,21 @@ _ALL = (
         "An action that was objected to, or that its tool's schema refuses, is never sent.",
         review.sent_though_invalid,
         under_law,
+    ),
+    _own(
+        "said_by_nobody",
+        "Every draft and every verdict follows from a model call that was answered, and says what it said.",
+        order.said_by_nobody,
+    ),
+    _own(
+        "acted_on_unknown",
+        "After an action of unknown outcome nothing is asked or sent any more.",
+        order.acted_on_unknown,
+    ),
+    _own(
+        "sent_after_error",
+        "The actions of one message stop at the first error, but for drafts, which read it.",
+        order.sent_after_error,
     ),
     _own(
         "speculative_write",
