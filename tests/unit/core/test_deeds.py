@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from spectrace.core.deeds import changes_state, deeds, own_deeds
-from spectrace.core.events import ActCompleted, EffectObserved, Parent
+from spectrace.core.events import ActCompleted, EffectObserved, Parent, Unknown
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Finish
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
@@ -165,3 +165,57 @@ def test_a_write_that_was_drafted_in_the_record_and_runs_behind_it_is_the_childs
     ]
 
     assert [deed.outcome for deed in own_deeds(live) if deed.tool == "cancel_order"] == ["ok"]
+
+
+def erased(event):
+    """Return an event as it reads once its body is gone."""
+    body = event.body
+    header = {name: getattr(body, name, None) for name in ("effect", "authority", "outcome", "tool")}
+    return replace(event, body=Unknown(event.type, event.version, "null", **header))
+
+
+def facts(deed):
+    """Return what headers say of a deed."""
+    return (deed.seq, deed.tool, deed.kind, deed.effect_declared, deed.authority, deed.outcome, deed.requested_at)
+
+
+def test_of_wholly_erased_events_the_ledger_shows_tool_effect_authority_outcome_and_times():
+    events = recorded_events()
+    whole = [deed for deed in deeds(events) if ".r" not in deed.position]
+    gone = deeds([erased(event) for event in events])
+    sent = [deed for deed in gone if deed.position.startswith("e")]
+
+    assert {facts(deed) for deed in whole} <= {facts(deed) for deed in sent}
+    assert {deed.completed_at for deed in sent} >= {deed.completed_at for deed in whole}
+    assert {deed.erased for deed in gone} == {True}
+    assert {deed.arguments for deed in gone} == {""}
+    assert {deed.started_by for deed in gone} == {"?"}
+
+
+@pytest.mark.parametrize("type_", ["step.drafted", "action.held", "act.requested", "act.completed"])
+def test_where_one_kind_of_event_is_erased_the_others_still_tell_of_the_same_deeds(type_):
+    events = recorded_events()
+    whole, found = deeds(events), deeds([erased(one) if one.type == type_ else one for one in events])
+
+    assert [facts(deed) for deed in found if deed.outcome != "never"] == [
+        facts(deed) for deed in whole if deed.outcome != "never"
+    ]
+    assert len(found) == len(whole)
+    assert any(deed.erased for deed in found)
+
+
+def test_a_verdict_is_known_by_the_authority_it_gave():
+    events = recorded_events()
+    found = deeds([erased(event) for event in events])
+    ran = next(deed for deed in found if deed.tool == "cancel_order" and deed.outcome == "ok")
+
+    assert ran.authority == f"verdict:{ran.verdict_seq}"
+
+
+def test_an_event_that_follows_nothing_is_still_refused_where_nothing_is_erased():
+    events = recorded_events()
+    held = next(event for event in events if event.type == "action.held")
+
+    with pytest.raises(StoreError, match="does not follow"):
+        deeds([events[0], held])
+    assert deeds([erased(events[0]), held]) == []
