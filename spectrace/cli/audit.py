@@ -1,6 +1,12 @@
-"""`spectrace audit`: the ledger of what was done, and on whose authority."""
+"""`spectrace audit`: the ledger of what was done, and on whose authority.
 
-from collections.abc import Collection, Mapping, Sequence
+`--json` and `--csv` write each action as it is read; the table has to know all rows before it can be drawn.
+"""
+
+import csv
+import json
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import click
 
@@ -10,11 +16,13 @@ from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.repeats import repeated
+from spectrace.audit.visible import one_line
 from spectrace.cli import console, document, settle, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
+from spectrace.cli.grids import no_formula
 from spectrace.cli.options import db_option, json_option, moment, reading
 from spectrace.cli.select import named, require_runs
-from spectrace.core.deeds import RESUME, Deed
+from spectrace.core.deeds import RESUME, Deed, changes_state
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.types import Effect
 from spectrace.errors import UsageError
@@ -22,15 +30,22 @@ from spectrace.settings import meant
 
 OUTCOMES = ("ok", "error", "indeterminate", "never")
 
+MODES = ("real", "simulated")
+
 AUTHORITIES = ("verdict", "repair", "actor", "read", "reply", "unreviewed", "speculative", "person", "unknown")
 
+_TOLD_EVERY = 100
+_PRETENDING = frozenset({"dry_run", "dryrun", "simulate", "simulation"})
+"""Names of arguments by which tools are asked to pretend."""
 _COLUMNS = (
     Column("event"),
     Column("time (UTC)", rank=5),
     Column("action", flex=30),
     Column("effect", rank=3),
+    Column("effect by", rank=7),
     Column("authority"),
     Column("outcome"),
+    Column("mode", rank=2),
     Column("changed", rank=1),
     Column("reviewer", rank=4),
     Column("started by", rank=6),
@@ -63,9 +78,12 @@ command.add_command(settle.command)
     help=f"{', '.join(AUTHORITIES)}, or a whole one (verdict:28).",
 )
 @click.option("--outcome", multiple=True, type=click.Choice(OUTCOMES), help="never: drafted, and it did not run.")
+@click.option("--mode", type=click.Choice(MODES), help="Only what was done, or what the label mode=simulated is on.")
 @click.option("--run", multiple=True, metavar="NAME", help="Only in this named run.")
 @click.option("--since", metavar="TIME", help="Asked, or else drafted, at or after this time.")
 @click.option("--until", metavar="TIME", help="Asked, or else drafted, before this time.")
+@click.option("--events", "folded", is_flag=True, help="Read all events, not the projections: slower; names damage.")
+@click.option("--csv", "as_csv", is_flag=True, help="Write CSV to stdout; no cell of it is taken for a formula.")
 @db_option
 @json_option
 @click.pass_context
@@ -77,39 +95,80 @@ def actions(
     effect: tuple[str, ...],
     authority: tuple[str, ...],
     outcome: tuple[str, ...],
+    mode: str | None,
     run: tuple[str, ...],
     since: str | None,
     until: str | None,
     db: str | None,
     *,
+    folded: bool,
+    as_csv: bool,
     as_json: bool,
 ) -> None:
     """List every action that changed or may have changed something, or was drafted to, with its authority."""
+    if as_csv and as_json:
+        raise UsageError("--csv and --json both write to stdout; choose one.")
     low, high = moment(since), moment(until)
     _require_authorities(authority)
     lost: list[Unread] = []
-    with reading(db) as reader:
+    with reading(db) as reader, console.progress() as progress:
         chosen = Filters(env=env, tool=tool, run=run, until=high, sort="started_at")
         require_runs(reader, chosen)
         names = set(named(reader, episodes))
-        found = [
+
+        def told(done: int, total: int) -> None:
+            if done % _TOLD_EVERY == 0:
+                progress.show("ledger", f"{done:,} of {total:,} episodes" if total else f"{done:,} episodes")
+
+        plain = Effect.READ in effect
+        ledger = reader.actions(
+            chosen, reads=plain or folded, episodes=names or None, between=(low, high), lost=lost, told=told
+        )
+        found = (
             deed
-            for deed in reader.actions(
-                chosen, reads=Effect.READ in effect, episodes=names or None, between=(low, high), lost=lost
-            )
-            if (not effect or deed.effect_declared in effect)
+            for deed in ledger
+            if (plain or changes_state(deed))
+            and (not effect or deed.effect_declared in effect)
             and (not authority or _has_authority(deed, authority))
             and (not outcome or deed.outcome in outcome)
-        ]
-        relations = {} if as_json else families(reader.store, {deed.episode for deed in found})
+            and (mode is None or deed.simulated == (mode == "simulated"))
+        )
+        if as_json:
+            document.write("audit-actions", (item(deed) for deed in found))
+        elif as_csv:
+            _write_csv(found)
+        else:
+            shown = list(found)
+            relations = families(reader.store, {deed.episode for deed in shown})
         elsewhere = [] if as_json else [said for name in sorted(names) if (said := _gone_on_from(reader, name, names))]
-    if as_json:
-        document.write("audit-actions", [item(deed) for deed in found])
-    elif found or not lost:
-        show(found, relations)
+    if not as_json and not as_csv and (shown or not lost):
+        show(shown, relations)
+        if not (folded or names or plain):
+            console.say("As projections tell it; --events folds the events, `spectrace verify` compares.", style="dim")
     for said in elsewhere:
         console.say(said)
     ctx.exit(console.lost(lost))
+
+
+def _write_csv(found: Iterable[Deed]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(ITEM)
+    for deed in found:
+        told = item(deed)
+        writer.writerow([_plain(told[name]) for name in ITEM])
+
+
+def _plain(value: object) -> object:
+    """Return a cell: a text that no spreadsheet takes for a formula, a number as it is, nothing for None."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case str():
+            return no_formula(one_line(value))
+        case _:
+            return value
 
 
 def _gone_on_from(reader: Reader, episode: str, named: Collection[str]) -> str | None:
@@ -139,6 +198,17 @@ def _has_authority(deed: Deed, wanted: Sequence[str]) -> bool:
     return given in wanted or given.partition(":")[0] in wanted
 
 
+def _claim(deed: Deed) -> str | None:
+    """Say what a call claims of itself: a tool that is told to pretend may or may not."""
+    try:
+        given = json.loads(deed.arguments) if deed.tool is not None else None
+    except (ValueError, RecursionError):
+        return None
+    named = given.items() if isinstance(given, dict) else ()
+    pretending = (name for name, value in named if value is True and name.lower().replace("-", "_") in _PRETENDING)
+    return next((f"called with {name}=true" for name in pretending), None)
+
+
 def show(deeds: Sequence[Deed], relations: Mapping[str, str] | None = None) -> None:
     """Write the ledger as a table; what a family of resumed episodes did twice is said below it."""
     console.table(_COLUMNS, [_row(deed) for deed in deeds], "No action is on the ledger.")
@@ -159,18 +229,37 @@ def show(deeds: Sequence[Deed], relations: Mapping[str, str] | None = None) -> N
 
 def _row(deed: Deed) -> list[console.Cell]:
     what = f"{deed.tool} {deed.arguments}" if deed.tool else f"{deed.kind}: {deed.arguments}"
+    if claim := _claim(deed):
+        what = f"{what} ({claim})"
     changed = {True: "yes", False: "no", None: None}[deed.state_changed]
     return [
         (f"{deed.episode}:{deed.seq}", "name"),
         iso_seconds(deed.requested_at if deed.requested_at is not None else deed.drafted_at),
         what,
         deed.effect_declared or None,
+        deed.effect_by,
         deed.authority,
-        status_span(deed.outcome),
+        outcome_span(deed),
+        ("simulated", "warning") if deed.simulated else None,
         changed,
         deed.reviewer_model,
         deed.started_by,
     ]
+
+
+def outcome_span(deed: Deed) -> console.Span:
+    """Return the outcome in its colour; of what an import tells, where no authority is known, it is the file's word."""
+    if deed.authority == "unknown" and deed.outcome in {"ok", "error"} and deed.kind == "call":
+        return f"{deed.outcome} (its file says)", "warning"
+    return status_span(deed.outcome)
+
+
+ITEM = (
+    *("episode", "seq", "position", "kind", "tool", "arguments", "effect_declared", "effect_by", "drafted_at"),
+    *("held_seq", "verdict_seq", "authority", "reviewer_model", "requested_at", "completed_at", "outcome", "mode"),
+    *("claim", "state_changed", "result_digest", "started_by", "erased"),
+)
+"""The fields of an item, in the order of the CSV."""
 
 
 def item(deed: Deed) -> dict[str, object]:
@@ -192,6 +281,8 @@ def item(deed: Deed) -> dict[str, object]:
         "requested_at": iso(deed.requested_at),
         "completed_at": iso(deed.completed_at),
         "outcome": deed.outcome,
+        "mode": MODES[deed.simulated],
+        "claim": _claim(deed),
         "state_changed": deed.state_changed,
         "result_digest": deed.result_digest,
         "started_by": deed.started_by,

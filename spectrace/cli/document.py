@@ -8,14 +8,19 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from textwrap import indent
 
 _STDOUT, _STDERR = 1, 2
 
 
 def write(command: str, items: Iterable[Mapping[str, object]]) -> None:
-    """Write the document."""
-    document = {"schema": f"spectrace.{command}.v1", "items": list(items)}
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    """Write the document, item by item as they come: a ledger of millions need not lie in memory first."""
+    out, between = sys.stdout, "\n"
+    out.write(f'{{\n  "schema": {json.dumps(f"spectrace.{command}.v1")},\n  "items": [')
+    for item in items:
+        out.write(between + indent(json.dumps(item, indent=2), "    "))
+        between = ",\n"
+    out.write("]\n}\n" if between == "\n" else "\n  ]\n}\n")
 
 
 @contextmanager

@@ -1,10 +1,15 @@
+import csv
+import io
 import json
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from spectrace.cli.audit import AUTHORITIES
+from spectrace.cli.audit import AUTHORITIES, ITEM
+from spectrace.core.types import Finish
 from spectrace.store.sql import open_store
 from tests.damage import damage
+from tests.playbook import accept
 from tests.shop_log import recorded
 
 CONTRACT = (
@@ -99,7 +104,7 @@ def damaged(line, episode):
 
 def test_a_damaged_episode_is_named_and_the_ledger_goes_on(line, damaged):
     broken, sound = damaged
-    result = line("audit", "actions", "--json")
+    result = line("audit", "actions", "--events", "--json")
 
     assert result.exit_code == 3
     assert {item["episode"] for item in json.loads(result.stdout)["items"]} == {sound}
@@ -109,7 +114,7 @@ def test_a_damaged_episode_is_named_and_the_ledger_goes_on(line, damaged):
 
 def test_a_ledger_that_lacks_a_draft_is_not_called_empty(line, episode):
     damage("spectrace.db", "DELETE FROM events WHERE (key & 1048575) = 5")
-    result = line("audit", "actions")
+    result = line("audit", "actions", "--events")
 
     assert (result.exit_code, "No action is on the ledger" in result.stdout) == (3, False)
     assert f"event 5 of {episode} is missing" in result.stderr
@@ -128,8 +133,65 @@ def test_events_in_an_order_that_cannot_have_been_are_named_and_the_ledger_goes_
     store.close()
     for statement in SWAPPED:
         damage("spectrace.db", statement)
-    result = line("audit", "actions", "--json")
+    result = line("audit", "actions", "--events", "--json")
 
     assert result.exit_code == 3
     assert {item["episode"] for item in json.loads(result.stdout)["items"]} == {sound}
     assert f"event 5 (action.held) of {episode} does not follow from the events before it" in result.stderr
+
+
+def test_the_ledger_is_the_same_from_projections_and_from_events(line, episode):
+    assert line.items("audit", "actions", "--events") == line.items("audit", "actions")
+    assert line.items("audit", "actions", "--events", "--effect", "read") == line.items(
+        "audit", "actions", "--effect", "read"
+    )
+
+
+def asked_at(line) -> str:
+    (item,) = line.items("audit", "actions", "--tool", "cancel_order", "--outcome", "ok")
+    return item["requested_at"]
+
+
+def after(time: str, microseconds: int) -> str:
+    return (datetime.fromisoformat(time) + timedelta(microseconds=microseconds)).isoformat()
+
+
+@pytest.mark.parametrize("more", [[], ["--tool", "cancel_order"], ["--events"]], ids=["all", "tool", "events"])
+def test_a_window_is_half_open_to_the_microsecond(line, episode, more):
+    at = asked_at(line)
+    (offset,) = {datetime.fromisoformat(at).utcoffset()}
+
+    def seqs(*window):
+        found = line.items("audit", "actions", "--effect", "write", "--outcome", "ok", *window, *more)
+        return [one["seq"] for one in found]
+
+    assert offset == timedelta(0)
+    assert (seqs("--since", at), seqs("--since", after(at, 1))) == ([30], [])
+    assert (seqs("--until", at), seqs("--until", after(at, 1))) == ([], [30])
+    assert seqs("--since", at, "--until", at) == []
+
+
+def test_a_window_may_be_given_in_any_time_zone_and_is_utc_where_it_names_none(line, episode):
+    at = datetime.fromisoformat(asked_at(line))
+    there = at.astimezone(timezone(timedelta(hours=5, minutes=30)))
+
+    for since, until in [(there, there + timedelta(microseconds=1)), (at.replace(tzinfo=None), there + timedelta(1))]:
+        found = line.items("audit", "actions", "--since", since.isoformat(), "--until", until.isoformat())
+        assert found[0]["seq"] == 30
+
+
+def test_as_csv_no_cell_is_a_formula_and_the_columns_are_the_items(line, episode):
+    result = line("audit", "actions", "--csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+
+    assert (result.exit_code, [row["seq"] for row in rows]) == (0, ["5", "30", "41"])
+    assert tuple(rows[0]) == ITEM == tuple(line.items("audit", "actions")[0])
+    assert line("audit", "actions", "--csv", "--json").exit_code == 2
+
+
+def test_a_formula_in_an_answer_is_a_text_in_csv(line, episode):
+    store = open_store("spectrace.db")
+    recorded(store, weak=[Finish("=1+1")], strong=[accept()])
+    store.close()
+
+    assert "'=1+1" in line("audit", "actions", "--csv", "--effect", "finish").stdout

@@ -35,3 +35,18 @@ def test_what_programs_that_users_code_calls_write_is_no_part_of_it(capfd):
     out, err = capfd.readouterr()
 
     assert (out, err) == ("before and after", "from a program\nfrom a C library\n")
+
+
+def test_items_are_written_as_they_come(capsys):
+    def items():
+        yield {"n": 1}
+        assert '"n": 1' in capsys.readouterr().out  # before the second is made
+        yield {"n": [2, {"deep": "two\nlines"}]}
+
+    document.write("ls", items())
+
+
+def test_the_layout_is_that_of_one_dump(capsys):
+    for items in ([], [{"n": 1, "of": {"a": []}}, {"n": None}]):
+        document.write("ls", items)
+        assert capsys.readouterr().out == json.dumps({"schema": "spectrace.ls.v1", "items": items}, indent=2) + "\n"
