@@ -6,16 +6,16 @@ happened under the recorded protocol and options; a *warning* is what may well b
 does not say cannot be judged: a rule says which events it was to judge (`subjects`), and a Tally counts those that it
 could not.
 
-A rule of your own is a Rule, or a function alone; `--with checks:no_night_writes`, or spectrace.toml, names it:
+A rule of your own is a Rule, or a function alone; `--with checks:no_late_writes`, or spectrace.toml, names it:
 
     from spectrace.audit.rules import Rule
 
     def late(events):
         for event in events:
-            if event.type == "act.requested" and event.body.effect == "write" and event.seq > 50:
+            if event.type == "act.requested" and event.body.effect == "write" and event.seq > 20:
                 yield event.seq, f"{event.body.tool} came late"
 
-    no_late_writes = Rule("late_write", "No write comes after event 50.", "warning", late)
+    no_late_writes = Rule("late_write", "No write comes after event 20.", "warning", late)
 
 Nothing that a recording names is ever imported.
 """

@@ -1,9 +1,10 @@
-"""Rules are asked one after the other; what they find is named in the order of the events, and what they cannot judge."""
+"""Rules are asked one after the other; findings come in the order of the events, with what cannot be judged counted."""
 
 from dataclasses import replace
 
 import pytest
 
+import spectrace.audit.rules
 from spectrace.audit.rules import RULES, SEVERITIES, Failed, Rule, Tally, Violation, rule_of, violations
 from spectrace.core.events import ActCompleted, ActRequested, Origin, Unknown
 from spectrace.errors import UsageError
@@ -143,3 +144,17 @@ def test_what_is_no_rule_is_refused_by_its_name(value):
 def test_a_severity_that_there_is_not_is_refused():
     with pytest.raises(UsageError, match="severity is violation or warning, found 'grave'"):
         Rule("mine", "It holds.", "grave", raises)
+
+
+def test_the_example_that_is_documented_is_a_rule_that_works():
+    lines = (spectrace.audit.rules.__doc__ or "").splitlines()
+    example = "\n".join(line.removeprefix("    ") for line in lines if line.startswith("    "))
+    there: dict[str, object] = {}
+    exec(compile(example, "example", "exec"), there)  # noqa: S102 - our own docstring
+    rule = there["no_late_writes"]
+    (act,) = [one for one in EVENTS if isinstance(one.body, ActRequested) and one.body.effect == "write"]
+
+    assert isinstance(rule, Rule)
+    assert violations(EVENTS, [rule]) == [
+        Violation(EPISODE, act.seq, "late_write", "cancel_order came late", "warning")
+    ]
