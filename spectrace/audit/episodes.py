@@ -13,7 +13,8 @@ from itertools import islice
 from spectrace.audit.answers import EpisodeSummary, Filters
 from spectrace.audit.lines import plain
 from spectrace.audit.reading import Unread, read_events
-from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals
+from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted, Event, StepDrafted, Totals, Unknown
+from spectrace.core.fold import ERASED
 from spectrace.core.money import stated_usd
 from spectrace.core.tally import Tally
 from spectrace.errors import StoreError, UsageError
@@ -46,20 +47,21 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
     totals = ended.totals if ended is not None else _counted(store, row.episode)
     models = {facts.role: f"{facts.provider}:{facts.name}" for facts in started.models} if started else {}
     cost, at_least = _cost(listed_.cost)
+    unread = ERASED if _is_erased(store, listed_.first) else _UNREAD
+    status, reason = _end(store, listed_, ended)
     return EpisodeSummary(
         episode=row.episode,
         started_at=row.started_at,
         ended_at=row.ended_at,
-        # An end that the row does not know is no end: the episode was saved from a damaged file, with a gap before it.
-        status=row.state if row.ended_at is None else ended.outcome if ended is not None else UNKNOWN,
-        end_reason=ended.reason if ended is not None else None,
-        env=started.environment.name if started else _UNREAD,
-        task=started.task.id if started else _UNREAD,
+        status=status,
+        end_reason=reason,
+        env=started.environment.name if started else unread,
+        task=started.task.id if started else unread,
         trial=started.trial if started else 0,
-        protocol=started.protocol if started else _UNREAD,
+        protocol=started.protocol if started else unread,
         weak=models.get("weak"),
         strong=models.get("strong"),
-        project=started.project if started else _UNREAD,
+        project=started.project if started else unread,
         labels=started.labels if started else (),
         run=started.run if started else None,
         events=row.events,
@@ -80,6 +82,23 @@ def summary(listed_: Listed, store: EventStore) -> EpisodeSummary:
         parent_seq=started.parent.seq if started and started.parent else None,
         origin=started.origin.file if started and started.origin else None,
     )
+
+
+def _end(store: EventStore, found: Listed, ended: EpisodeEnded | None) -> tuple[str, str | None]:
+    """Return status and reason; of an erased end its header tells the status."""
+    if found.row.ended_at is None:
+        # An end that the row does not know is no end: the episode was saved from a damaged file, with a gap before it.
+        return found.row.state, ended.reason if ended is not None else None
+    if ended is not None:
+        return ended.outcome, ended.reason
+    body = found.ended.body if _is_erased(store, found.ended) and found.ended is not None else None
+    return (body.outcome or UNKNOWN, ERASED) if isinstance(body, Unknown) else (UNKNOWN, None)
+
+
+def _is_erased(store: EventStore, event: Event | None) -> bool:
+    """Whether an event is erased, and its proof there: a body that is only missing is damage."""
+    gone = event is not None and isinstance(event.body, Unknown) and event.body.erased
+    return gone and event is not None and event.seq in store.proofs(event.episode)
 
 
 def _segments(summary: int | None, totals: Totals) -> int | None:

@@ -110,11 +110,12 @@ class EpisodeChain:
 
     def resume(self, link: bytes, told: Iterable[Event]) -> None:
         """Go on after the events that are there already."""
+        events = list(told)
         self._told = [
             Pending(event.seq, event.lane, event.at, _without_messages(event.body))  # type: ignore[arg-type]
-            for event in told
+            for event in events
         ]
-        self.ended = any(isinstance(pending.body, EpisodeEnded) for pending in self._told)
+        self.ended = any(event.type == EpisodeEnded.TYPE for event in events)
         self.seq, self.link = len(self._told), link
         self._mark = (self.seq, link, self._messages.mark())
 

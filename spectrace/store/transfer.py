@@ -239,7 +239,7 @@ class _Transfer:
                 raise
             return  # of a damaged file: `show` and `verify` name what cannot be read
         self.told += found
-        ends = [event.at for event in found if isinstance(event.body, EpisodeEnded)]
+        ends = [event.at for event in found if event.type == EpisodeEnded.TYPE]
         if ends and self.whole:
             self.ended_at = ends[-1]
 
