@@ -36,7 +36,7 @@ _CONSTANTS = words(
     "undefined empty missing unset hidden masked redacted type password secret token key value here there is was not "
     "and or the a an your"
 )
-_BLANK = re.compile(r"[*xX.\-_#•?]+|<[^>]*>|\$\{[^}]*\}|\{\{.*\}\}|\{\w*\}|%\w+%|\$\w+|%[sdr]")
+_BLANK = re.compile(r"[*xX.\-_#•?]+|<[^>]*>|\$\{[^}]*\}?|\{\{.*\}\}|\{\w*\}|%\w+%|\$\w+|%[sdr]")
 _CODE = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*|[A-Za-z_]+_[A-Za-z_]+|\w[\w.]*[(\[].*")
 _TOKEN = re.compile(r"[A-Za-z0-9+/_=.~:\-]{16,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

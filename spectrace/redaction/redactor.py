@@ -28,6 +28,7 @@ _REMEMBERED = 512
 _LEAST = 8
 """A shorter secret is a word that other texts hold too; it is replaced where it stands, and looked for nowhere."""
 _LONG_WORD = 20
+_ANY = "surrogatepass"
 _CACHED = 4 * 2**20
 """Characters of texts whose result is kept; of one text at most a thirty-second part of it."""
 
@@ -128,7 +129,7 @@ class Redactor:
 
     def placeholder(self, kind: str, value: str) -> str:
         """Return what stands for a secret."""
-        return f"{MARK}{kind}-{self._key.tag(whole(value))}"
+        return f"{MARK}{kind}-{self._key.tag(value)}"
 
     def _by_rule(self, text: str) -> _Told:
         return self._replaced(text, self._detector.find(text))
@@ -138,7 +139,7 @@ class Redactor:
             return text, ()
         parts, secrets, at = [], [], 0
         for one in found:
-            value = text[one.start : one.end] if one.value is None else one.value
+            value = whole(text[one.start : one.end] if one.value is None else one.value)
             placeholder = self.placeholder(one.kind, value)
             secrets.append((placeholder, value))
             quotes = escaped('"', one.depth) if one.kind == NUMBER else ""
@@ -152,7 +153,7 @@ class Redactor:
         self._vault[placeholder] = value
         if len(self._searched) >= _REMEMBERED or not _distinct(value):
             return
-        for spelling in dict.fromkeys((value, quote(value, safe=""), quote_plus(value))):
+        for spelling in dict.fromkeys((value, quote(value, "", errors=_ANY), quote_plus(value, errors=_ANY))):
             self._searched.setdefault(spelling, placeholder[len(MARK) :].rpartition("-")[0])
 
     def _known(self, text: str) -> str:
@@ -190,4 +191,4 @@ def _distinct(value: str) -> bool:
 
 def whole(value: str) -> str:
     """Return a secret as one text however its characters were escaped: pairs of surrogates joined."""
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return value if value.isascii() else value.encode("utf-16-le", _ANY).decode("utf-16-le", _ANY)
