@@ -8,6 +8,7 @@ from spectrace.cli import console, document
 from spectrace.cli.console import Column
 from spectrace.cli.db_copy import copy
 from spectrace.cli.db_restore import restore
+from spectrace.cli.grants import grants
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
 from spectrace.store import migrate, soundness, upkeep
@@ -22,6 +23,7 @@ def command() -> None:
 
 command.add_command(copy)
 command.add_command(restore)
+command.add_command(grants)
 
 
 @command.command()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from spectrace.store import private
 from spectrace.store.database import Database
 
 _CHUNK = 1 << 20
@@ -30,6 +31,7 @@ def take(database: Database, revision: str) -> Backup:
     """Copy a SQLite database, its write-ahead log included, beside itself; called while its lock is held."""
     target = free_name(database.path, f"{revision}.{stamp()}", "backup")
     partial = target.with_name(target.name + ".partial")
+    private.make(partial)
     try:
         with closing(sqlite3.connect(database.path)) as source, closing(sqlite3.connect(partial)) as copy:
             source.backup(copy)
@@ -45,7 +47,7 @@ def take(database: Database, revision: str) -> Backup:
 def copied(source: Path, target: Path) -> str:
     """Copy a file byte by byte, over an earlier try; return the digest of what was copied."""
     digest = hashlib.sha256()
-    with source.open("rb") as reading, target.open("wb") as writing:
+    with source.open("rb") as reading, open(target, "wb", opener=private.opener) as writing:
         while chunk := reading.read(_CHUNK):
             digest.update(chunk)
             writing.write(chunk)

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -26,6 +27,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import StaticPool
 
 from spectrace.errors import MissingExtra, StoreError
+from spectrace.store import private
 from spectrace.store.address import BUSY_S, LOST, explain, parse_url, shown
 from spectrace.store.autocommit import Autocommit, Rows
 from spectrace.store.forks import keep_from_children
@@ -292,9 +294,12 @@ class Database:
         """Make an engine; parameters, which are what was recorded, stay out of errors and their tracebacks."""
         if not self.sqlite:
             isolation = "READ COMMITTED" if writing else "AUTOCOMMIT"
-            return sa.create_engine(
+            server = sa.create_engine(
                 self.url, isolation_level=isolation, connect_args={"connect_timeout": 10}, hide_parameters=True
             )
+            if self.read_only:
+                sa.event.listen(server, "connect", _take_no_writes)
+            return server
         self._file_lock = TurnLock(self.path.with_name(self.path.name + ".lock"), BUSY_S)
         if not writing:
             return sa.create_engine(
@@ -311,6 +316,8 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         name = f"file:{quote(str(self.path))}?mode={'ro' if self.read_only else 'rwc'}"
+        if not self.read_only:
+            private.make(self.path)
         connection = self._opened(name)
         self._connected = True
         if self.read_only:
@@ -365,3 +372,11 @@ class Database:
         if self._flushing is not durable:
             driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._flushing = durable
+
+
+def _take_no_writes(driver: Any, record: object) -> None:
+    """Let the server refuse whatever would write, from a connection's beginning on."""
+    del record
+    before, driver.autocommit = driver.autocommit, True
+    driver.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    driver.autocommit = before

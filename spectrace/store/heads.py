@@ -6,6 +6,7 @@ Counterpart of `log.LogReader.blobs`, which reads them whole. A beginning cannot
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
+from spectrace.store import sight
 from spectrace.store.compression import unpack_head
 from spectrace.store.rows import Damage
 from spectrace.store.texts import HEAD_BYTES, Head
@@ -30,7 +31,7 @@ def head(connection: sa.Connection, name: str, found: tuple[bytes, int, int, byt
 
 def _begun(connection: sa.Connection, digest: bytes) -> bytes:
     if connection.dialect.name != "sqlite":
-        text = "SELECT substring(bytes FROM 1 FOR %s) FROM blobs WHERE digest = %s"
+        text = f"SELECT substring(bytes FROM 1 FOR %s) FROM {sight.texts(connection, '%s')}"  # noqa: S608 - our own
         return bytes(connection.exec_driver_sql(text, (_PACKED, digest)).scalar_one())
     rowid = connection.exec_driver_sql("SELECT rowid FROM blobs WHERE digest = ?", (digest,)).scalar_one()
     driver = connection.connection.driver_connection

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from spectrace.core.digest import digest
 from spectrace.errors import StoreError
-from spectrace.store import tables
+from spectrace.store import sight, tables
 from spectrace.store.blobs import digest_bytes
 from spectrace.store.compression import pack_blob
 from spectrace.store.rows import Damage
@@ -40,8 +40,7 @@ class IncomingTexts:
         names = [name for name in first_use if name not in self.sent and self._is_digest(name, first_use[name])]
         while names:
             some, names = {digest_bytes(name): name for name in names[: self.at_once]}, names[self.at_once :]
-            column = tables.blobs.c.digest
-            held = {bytes(found) for found in connection.scalars(sa.select(column).where(column.in_(list(some))))}
+            held = _held(connection, list(some))
             missing = {name for key, name in some.items() if key not in held}
             found = self.fetch(missing) if missing else {}
             sound = {name: self._sound(name, found, first_use[name]) for name in sorted(missing)}
@@ -70,3 +69,11 @@ class IncomingTexts:
             return None
         what = "is missing" if data is None else "holds other bytes than its name says"
         raise Damage(f"the text {name} of event {seq} of {self.episode} {what}.")
+
+
+def _held(connection: sa.Connection, wanted: Sequence[bytes]) -> set[bytes]:
+    """Return those texts that are there."""
+    marks = ", ".join("?" * len(wanted))
+    text = f"SELECT digest FROM {sight.texts(connection, marks)}"  # noqa: S608 - our own names
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    return {bytes(found) for found in connection.exec_driver_sql(text.replace("?", mark), tuple(wanted)).scalars()}

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from spectrace.store import private
+
 _FIRST_PAUSE_S = 0.0005
 _LONGEST_PAUSE_S = 0.02
 
@@ -100,8 +102,8 @@ else:
 
         def _try(self) -> bool:
             if self._descriptor < 0 or self._pid != os.getpid():  # after a fork the descriptor is the parent's turn
-                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-                self._pid, self._descriptor = os.getpid(), os.open(self._path, flags, 0o666)
+                of = self._path.with_suffix("")
+                self._pid, self._descriptor = os.getpid(), private.opened(self._path, like=of)
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

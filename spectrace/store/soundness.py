@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -21,8 +22,10 @@ from spectrace.store import (
     erasure_check,
     foreign_names,
     migrate,
+    private,
     projections,
     shape,
+    sight,
     tables,
 )
 from spectrace.store.begun import unfinished
@@ -63,8 +66,9 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
             "events": lambda: (_events(connection), None),
             "erasures": lambda: erasure_check.problems(connection),
             "rows": lambda: (episode_rows.problems(connection), None),
-            **({"blobs": lambda: (blob_rows.wrong_lengths(connection), blob_rows.unused(connection))} if blobs else {}),
+            **({"blobs": lambda: _blobs(connection)} if blobs else {}),
             "projections": lambda: _projections(connection, older=evidence.note is not None),
+            "access": lambda: _access(connection, url),
         }
         older = [Finding("revision", None, evidence.note)] if evidence.note is not None else []
         return older + [Finding(name, *_looked(look)) for name, look in looks.items()]
@@ -76,6 +80,11 @@ def _looked(look: Callable[[], Problem]) -> Problem:
         return look()
     except sa.exc.DatabaseError as error:
         return f"cannot be checked: {error.orig}", None
+    except (TypeError, ValueError, AttributeError) as error:  # SQLite holds whatever it is given, in any column
+        return (
+            f"cannot be checked, for a value of another kind stands where it belongs: {error}. Somebody altered it",
+            None,
+        )
 
 
 @contextmanager
@@ -127,7 +136,7 @@ def _types(connection: sa.Connection) -> str | None:
 
 
 def _dictionary(connection: sa.Connection) -> str | None:
-    columns = (tables.events.c.codec, tables.blobs.c.codec)
+    columns = (tables.events.c.codec, *([tables.blobs.c.codec] if sight.lists_texts(connection) else []))
     used = sa.union(*(sa.select(column).where(column >= compression.DICTIONARY) for column in columns))
     held = {compression.DICTIONARY + number for number in connection.scalars(sa.select(tables.dictionaries.c.id))}
     found = set(connection.scalars(used))
@@ -146,6 +155,22 @@ def _dictionary(connection: sa.Connection) -> str | None:
         if hashlib.sha256(data).digest() != digest or data != shipped:
             return f"dictionary {number} is not the one that was shipped"
     return None
+
+
+def _blobs(connection: sa.Connection) -> Problem:
+    if not sight.lists_texts(connection):
+        return None, "not looked through: this role is given single texts only; `spectrace verify` checks those it sees"
+    return blob_rows.wrong_lengths(connection), blob_rows.unused(connection)
+
+
+def _access(connection: sa.Connection, url: str) -> Problem:
+    """Say who else may write or read a file, and what this role is not shown."""
+    if connection.dialect.name == "sqlite":
+        return private.exposed(Path(parse_url(url).database or ""))
+    project = sight.only_project(connection)
+    if project is None:
+        return None, None
+    return None, f"this role is shown the project {project!r} and administrative logs; of all else nothing was checked"
 
 
 def _flush(connection: sa.Connection) -> str | None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from spectrace.core.events import EpisodeStarted, Event, Unknown
 from spectrace.errors import StoreError
-from spectrace.store import projections, tables
+from spectrace.store import projections, sight, tables
 from spectrace.store.event_store import EpisodeRow
 from spectrace.store.evidence import opened
 from spectrace.store.soundness import reading
@@ -27,10 +27,13 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class TableSize:
-    """One table: its rows and the bytes that it and its indexes take; None where the database does not say."""
+    """One table: its rows and the bytes that it and its indexes take; None where the database does not say.
+
+    To a role that is shown one project it tells the rows of that, and of texts none.
+    """
 
     table: str
-    rows: int
+    rows: int | None
     bytes: int | None
 
 
@@ -46,8 +49,14 @@ def stats(url: str) -> list[TableSize]:
     """Return the size of every table."""
     with opened(url) as evidence, reading(evidence.url) as connection:
         sizes = _sizes(connection)
-        counts = {table: sa.select(sa.func.count()).select_from(table) for table in tables.metadata.sorted_tables}
-        return [TableSize(t.name, connection.scalar(count) or 0, sizes.get(t.name)) for t, count in counts.items()]
+        hidden = () if sight.lists_texts(connection) else (tables.blobs,)
+        every = tables.metadata.sorted_tables
+        rows = {
+            table: connection.scalar(sa.select(sa.func.count()).select_from(table))
+            for table in every
+            if table not in hidden
+        }
+        return [TableSize(table.name, rows.get(table), sizes.get(table.name)) for table in every]
 
 
 def rebuild(url: str, told: Told | None = None, *, old: bool = False) -> Rebuilt:
