@@ -1,4 +1,6 @@
-"""The README's generated section: every command with its help. `make readme` rewrites it; a test says when it is stale.
+"""The README's generated sections: every command with its help, every rule of the audit. `make readme` rewrites them.
+
+A test says when they are stale.
 
 Options that many commands share (the filters, --db, --json) stand there once.
 """
@@ -7,10 +9,12 @@ from pathlib import Path
 
 import click
 
+from spectrace.audit.rules import RULES
 from spectrace.cli import main
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "<!-- commands: written by `make readme` -->\n", "<!-- end of commands -->\n"
+RULES_BEGIN, RULES_END = "<!-- rules: written by `make readme` -->\n", "<!-- end of rules -->\n"
 WIDTH = 100
 FILTERS = "ls"
 """The command whose options, as far as others have them too, are the filters."""
@@ -64,11 +68,22 @@ def formatted(command: click.Command, wanted: set[str]) -> str:
     return formatter.getvalue()
 
 
+def listed_rules() -> str:
+    """Return the rules of the audit as a table."""
+    rows = (f"| `{rule.id}` | {rule.severity} | {rule.sentence} |\n" for rule in RULES.values())
+    return f"| rule | severity | what holds |\n|---|---|---|\n{''.join(rows)}"
+
+
 def rewritten(text: str) -> str:
-    """Return the README with its generated section as it should be."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{generated()}\n{END}{after}"
+    """Return the README with its generated sections as they should be."""
+    text = _replaced(text, BEGIN, END, generated())
+    return _replaced(text, RULES_BEGIN, RULES_END, listed_rules())
+
+
+def _replaced(text: str, begin: str, end: str, section: str) -> str:
+    before, marker, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{section}\n{end}{after}" if marker else text
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from readme import README, rewritten
+from readme import README, listed_rules, rewritten
 
 TEXT = README.read_text()
 PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -37,6 +37,10 @@ def test_the_tests_of_an_agent_run_and_the_one_without_a_recording_says_how_to_m
 
 def test_the_commands_are_listed_as_they_are():
     assert rewritten(TEXT) == TEXT, "run `make readme`"
+
+
+def test_the_rules_of_the_audit_are_listed_as_they_are():
+    assert listed_rules() in TEXT, "put the markers of tests/readme.py into the README, then run `make readme`"
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:^|`)make ([a-z-]+)", TEXT, re.MULTILINE))))
