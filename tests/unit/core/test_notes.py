@@ -156,7 +156,7 @@ def test_a_name_that_no_key_may_have_is_refused(name):
 
 
 def test_a_key_that_cosigns_has_another_id():
-    key = Key("witness", notes.ED25519, bytes(32))
+    key = Key("witness", notes.ED25519, bytes(range(32)))
 
     assert key.cosigner.id != key.id
     assert notes.parse_key(str(key.cosigner)) == key.cosigner

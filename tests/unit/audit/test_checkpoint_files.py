@@ -1,0 +1,64 @@
+"""A checkpoint's files: what is read of each, and what is said where the leaves are not those that were signed."""
+
+import pytest
+
+from spectrace.audit import checkpoint_files
+from spectrace.audit.leaves import hashes
+from spectrace.audit.signing import Signer
+from spectrace.core import merkle
+from spectrace.core.notes import BadNote, Checkpoint
+from spectrace.errors import UsageError
+
+LEAVES = (b'["a"]', b'["b"]', b'["c"]')
+CHECKPOINT = Checkpoint("spectrace/admin-00", 3, merkle.root(hashes(LEAVES)))
+NOTE = Signer("log", bytes(range(32))).sign(str(CHECKPOINT))
+
+
+@pytest.fixture
+def path(tmp_path):
+    checkpoint_files.write(tmp_path / "log.checkpoint", NOTE, LEAVES)
+    return tmp_path / "log.checkpoint"
+
+
+def test_what_was_written_is_read_again(path):
+    assert checkpoint_files.read(path) == checkpoint_files.Held(path, NOTE, CHECKPOINT, LEAVES)
+
+
+def test_leaves_of_a_later_checkpoint_serve_an_earlier_one(path):
+    beside = checkpoint_files.leaves_file(path)
+    beside.write_bytes(beside.read_bytes() + b'["d"]\n')
+
+    assert checkpoint_files.read(path).leaves == LEAVES
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (None, "is not there"),
+        (b"", "altered or cut"),
+        (b'["a"]\n["b"]\n', "2 whole lines, the checkpoint is of 3 leaves"),
+        (b'["a"]\n["b"]\n["c"]', "altered or cut"),
+        (b'["a"]\n["c"]\n["b"]\n', "do not have the signed root"),
+    ],
+)
+def test_leaves_that_are_not_those_that_were_signed_are_named(path, data, said):
+    beside = checkpoint_files.leaves_file(path)
+    beside.unlink() if data is None else beside.write_bytes(data)
+    held = checkpoint_files.read(path)
+
+    assert held.leaves is None
+    assert "log.checkpoint.leaves" in held.problem
+    assert said in held.problem
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"SQLite format 3\0", str(NOTE).encode()[:-9]])
+def test_what_is_no_checkpoint_is_none(path, data):
+    path.write_bytes(data)
+
+    with pytest.raises(BadNote):
+        checkpoint_files.read(path)
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
+        checkpoint_files.read(tmp_path / "none")
