@@ -313,6 +313,10 @@ class Reader:
         """
         return broken(self.store, episode, self._told(episode, lost), rules, tally)
 
+    def account(self, episode: str, lost: list[Unread]) -> list[Event]:
+        """Return the events that an account is made from, without prompts; `lost` is told what cannot be read."""
+        return self._told(episode, lost, untold=())
+
     def _deeds(self, episode: str, lost: list[Unread] | None) -> list[Deed]:
         try:
             return own_deeds(self._told(episode, lost, untold=UNTOLD))

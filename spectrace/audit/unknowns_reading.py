@@ -1,0 +1,46 @@
+"""Asking a store what is not known: episode after episode, each read once, nothing kept of those that are done."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from spectrace.audit.covering import Covering
+from spectrace.audit.reading import Unread, read_events, unread
+from spectrace.audit.unknowns import LOG, NotKnown, of_row, unknowns
+from spectrace.errors import EpisodeNotFound, StoreError
+from spectrace.store.blob_presence import Presence
+from spectrace.store.listing import Listable
+
+Told = Callable[[int], None]
+
+
+def unknowns_of(
+    store: Listable,
+    episodes: Iterable[str],
+    covered: Covering | None,
+    lost: list[Unread],
+    told: Told | None = None,
+) -> Iterator[NotKnown]:
+    """Yield what is not known of these episodes, and of the log where no checkpoint of it is there.
+
+    `lost` is told what cannot be read, and what cannot be told because of it.
+    """
+    if covered is None:
+        yield NotKnown(LOG, None, "uncovered", "there is no checkpoint: nothing outside the database vouches for it")
+    presence, now = Presence(store), time.time_ns() // 1000
+    for number, episode in enumerate(episodes, 1):
+        if told is not None:
+            told(number)
+        row = store.row(episode)
+        if covered is not None and (lacking := covered.lacking(episode, row.events)) is not None:
+            yield NotKnown(episode, lacking[0], "uncovered", lacking[1])
+        yield from of_row(episode, row.started_at, row.ended_at, row.events, now)
+        try:
+            for seq, type_, digest in presence.missing(episode):
+                yield NotKnown(episode, seq, "missing_blob", f"{type_} refers to {digest}")
+            events = list(read_events(store, episode, prompts=False))
+            lost += unread(episode, events, row.events, told_from=False, store=store, untold=())
+            yield from unknowns(events, running=row.state == "running")
+        except EpisodeNotFound:
+            raise
+        except StoreError as error:
+            lost.append(Unread(episode, None, str(error)))

@@ -1,0 +1,28 @@
+"""What the listings of an audit share: which episodes they are about, and their counts by kind."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from spectrace.audit.answers import Filters
+from spectrace.audit.queries import Reader
+from spectrace.cli import console
+from spectrace.cli.select import chosen
+
+TOLD_EVERY = 20
+
+
+def episodes_of(reader: Reader, episodes: Sequence[str], filters: Filters, *, every: bool) -> list[str]:
+    """Return the episodes that were chosen, or all: where there is none, there is nothing to list."""
+    if episodes or every or filters != Filters():
+        return chosen(reader, episodes, every, filters)
+    return [one.episode for one in reader.iter_episodes(Filters(sort="started_at"))]
+
+
+def counts(kinds: Iterable[str], meaning: Mapping[str, str]) -> None:
+    """Write how many of each kind there are, with what it means, below a table."""
+    found = Counter(kinds)
+    if found:
+        console.line()
+    for kind, sentence in meaning.items():
+        if found[kind]:
+            console.line(f"{found[kind]:>6}  ", (kind, "warning"), f"  {sentence}", hang=8)
