@@ -152,6 +152,10 @@ class Account(Sequence[Event]):
         """Return an event by its place."""
         return self.events[index]
 
+    def __iter__(self) -> Iterator[Event]:
+        """Yield the events in order."""
+        return iter(self.events)
+
     def __len__(self) -> int:
         """Return how many events there are."""
         return len(self.events)

@@ -6,6 +6,7 @@ kept. Prompts repeat one another: each message is looked at once, and prompts ar
 read is discarded, from there on (see `Reader.violations`).
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -51,30 +52,26 @@ def discarded_observation_used(account: Account) -> Iterator[Found]:
     gone = sorted(_gone(account), key=lambda one: one.since)
     if not gone:
         return
-    clean: dict[int, Message] = {}
-    """Messages that show nothing of what was gone by then; kept, so that their identity is theirs alone."""
-    reached = 0
+    looked: dict[int, tuple[Message, int]] = {}
+    """Messages, and for how many of `gone` each was looked at; kept, so that their identity is theirs alone."""
+    named: set[str] = set()
     for seq, messages in account.prompts(gone[0].since):
-        before = sum(one.since < seq for one in gone)
-        if before != reached:
-            reached = before
-            clean.clear()
-        found = _shown(messages, gone[:before], clean)
-        if found is not None:
-            yield seq, f"the prompt shows the result of {found.position}, which event {found.since} discarded"
-            gone = [one for one in gone if one is not found]
-            reached = -1
+        before = bisect_left(gone, seq, key=lambda one: one.since)
+        for one in _shown(messages, gone, before, looked):
+            if one.position not in named:
+                named.add(one.position)
+                yield seq, f"the prompt shows the result of {one.position}, which event {one.since} discarded"
 
 
-def _shown(messages: Iterable[Message], gone: list[_Gone], clean: dict[int, Message]) -> _Gone | None:
+def _shown(
+    messages: Iterable[Message], gone: Sequence[_Gone], before: int, looked: dict[int, tuple[Message, int]]
+) -> Iterator[_Gone]:
+    """Yield what the messages show of the first `before`; each message is looked at once for each."""
     for message in messages:
-        if id(message) in clean:
-            continue
-        for one in gone:
-            if one.shows_in(message):
-                return one
-        clean[id(message)] = message
-    return None
+        start = looked.get(id(message), (message, 0))[1]
+        if start < before:
+            looked[id(message)] = message, before
+            yield from (one for one in gone[start:before] if one.shows_in(message))
 
 
 def _gone(account: Account) -> Iterator[_Gone]:

@@ -9,6 +9,8 @@ not recognised; neither is what the models carry in their heads.
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from spectrace.audit.rules_account import Account, Act, Found
 from spectrace.core.events import ResetCompleted
@@ -24,9 +26,26 @@ _PARSED = 1 << 20
 _SHOWN = 60
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """An observation, and the event that holds it."""
+
+    seq: int
+    text: str
+
+    @cached_property
+    def values(self) -> list[str]:
+        """Its whole values, of an observation without JSON itself: those that are long enough to be told apart."""
+        return [value for one in _leaves(self.text) if len(value := one.strip()) >= WHOLE]
+
+    def value_in(self, text: str) -> str | None:
+        """Return a whole value that the text is, or holds."""
+        return next((value for value in self.values if value in text), None)
+
+
 def external_read_after_data(account: Account) -> Iterator[Found]:
     """Yield external reads that nobody reviewed and that carry text of an earlier observation."""
-    seen: list[tuple[int, str]] = []
+    seen: list[_Seen] = []
     for event in account:
         act = account.acts.get(event.seq)
         if act is not None and _goes_out(account, act):
@@ -36,7 +55,7 @@ def external_read_after_data(account: Account) -> Iterator[Found]:
                 yield act.seq, f"{act.where} carries {_short(text)} out, which event {seq} had read"
         done = account.acts.get(getattr(event.body, "request", -1))
         if done is not None and done.completed is event and done.answer is not None and done.effect != Effect.REPLY:
-            seen.append((event.seq, done.answer.observation.content))
+            seen.append(_Seen(event.seq, done.answer.observation.content))
 
 
 def external_reads(account: Account) -> Iterator[tuple[int, bool]]:
@@ -50,14 +69,14 @@ def _goes_out(account: Account, act: Act) -> bool:
     return out and act.named[0] not in _JUDGED and isinstance(act.action, Call)
 
 
-def _carried(account: Account, act: Act, seen: list[tuple[int, str]]) -> tuple[int, str] | None:
+def _carried(account: Account, act: Act, seen: list[_Seen]) -> tuple[int, str] | None:
     """Return the first observation of which a text of the arguments holds a part, and that part."""
     known = _known(account)
     for text in _leaves(act.action.arguments if isinstance(act.action, Call) else ""):
-        for seq, observed in seen:
-            part = _run(text, observed) or _value(text, observed)
+        for one in seen:
+            part = _run(text, one.text) or one.value_in(text)
             if part is not None and part.strip() not in known:
-                return seq, part.strip()
+                return one.seq, part.strip()
     return None
 
 
@@ -114,12 +133,6 @@ def _grown(text: str, at: int, observed: str, start: int, length: int) -> str:
     ):
         length += 1
     return text[at : at + length]
-
-
-def _value(text: str, observed: str) -> str | None:
-    """Return a whole value of the observation that the text is, or holds; of an observation without JSON, itself."""
-    values = [one.strip() for one in _leaves(observed)]
-    return next((one for one in values if len(one) >= WHOLE and one in text), None)
 
 
 def _short(text: str) -> str:

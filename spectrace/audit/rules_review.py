@@ -4,7 +4,8 @@ SpecAgent's law (PROTOCOL section 2) with the options as recorded: K, hold, revi
 fused. A segment's fate is compared with what `SpecAgentOptions` itself would say, so that the two cannot drift apart.
 """
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 from spectrace.audit.rules_account import Account, Found
 from spectrace.core.events import ActionChecked, RepairMade, SegmentClosed, SegmentCommitted
@@ -73,11 +74,14 @@ def false_review(account: Account) -> Iterator[Found]:
     """Yield commits that call steps reviewed that no verdict accepted."""
     if not account.whole:
         return
+    accepted = dict[int, list[tuple[int, int]]]()
+    for given, under in account.under.items():
+        for segment, count in under.kept.items():
+            accepted.setdefault(segment, []).append((given, count))
     for seq, body in account.commits:
         if body.reviewed != "yes":
             continue
-        before = [given for given in account.under if given < seq]
-        kept = max((account.under[given].kept.get(body.segment, 0) for given in before), default=0)
+        kept = max((count for given, count in accepted.get(body.segment, ()) if given < seq), default=0)
         if body.end > kept:
             steps = f"steps {body.start} to {body.end} of segment {body.segment}"
             yield seq, f"{steps} were committed as reviewed, and a verdict accepted {kept}"
@@ -132,15 +136,19 @@ def _repairs(account: Account) -> Iterator[tuple[int, RepairMade]]:
 
 def invalid_replacement(account: Account) -> Iterator[Found]:
     """Yield fused repairs that the options, a tool's schema or the environment's own check did not allow."""
+    checks = [(one.seq, one.body) for one in account if isinstance(one.body, ActionChecked)]
+    places = [seq for seq, _ in checks]
     for seq, repair in _repairs(account):
         if repair.kind != "fused":
             continue
-        why = _not_allowed(account, seq, repair)
+        start = repair.verdict if repair.verdict is not None else seq
+        between = checks[bisect_right(places, start) : bisect_left(places, seq)]
+        why = _not_allowed(account, repair, [body for _, body in between])
         if why is not None:
             yield seq, f"the replacement at s{repair.segment}.r1 was done, though {why}"
 
 
-def _not_allowed(account: Account, seq: int, repair: RepairMade) -> str | None:
+def _not_allowed(account: Account, repair: RepairMade, checks: Sequence[ActionChecked]) -> str | None:
     if account.specagent is not None and not account.specagent.fused:
         return "the options say fused=false"
     given = account.by_seq[repair.verdict].body if repair.verdict in account.by_seq else None
@@ -149,8 +157,6 @@ def _not_allowed(account: Account, seq: int, repair: RepairMade) -> str | None:
     wrong = _schema(account, repair.actions[0])
     if wrong is not None:
         return wrong
-    start = repair.verdict if repair.verdict is not None else seq
-    checks = [one.body for one in account if start < one.seq < seq and isinstance(one.body, ActionChecked)]
     if not checks:
         return "the environment was not asked whether it is valid" if account.own and account.whole else None
     return f"the environment objected: {checks[-1].objection}" if checks[-1].objection is not None else None
