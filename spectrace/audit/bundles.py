@@ -1,4 +1,7 @@
-"""Whether a bundle is intact by its own account, as it lies: nothing is stored for it. Counterpart of `integrity`."""
+"""Whether a bundle is intact by its own account, or valid by a checkpoint, as it lies: nothing is stored for it.
+
+Counterpart of `integrity`; what the checkpoint says is `bundle_proofs`'.
+"""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,20 +10,27 @@ from pathlib import Path
 
 import orjson
 
+from spectrace.audit.bundle_proofs import Carried, Covered, Unproved, carried, covered
+from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, UNKNOWN, Verifier, VerifyResult
-from spectrace.core.events import EpisodeEnded
+from spectrace.audit.leaves import Leaf
+from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted
+from spectrace.core.notes import Key
 from spectrace.errors import NewerSchema
 from spectrace.store.bundle import file_digest
 from spectrace.store.bundle_reader import Bundle, DamagedBundle
 from spectrace.store.event_store import EpisodeRow, Link
-from spectrace.store.manifest import Entry
+from spectrace.store.leaf_rows import ADMINISTRATIVE, OPEN
+from spectrace.store.manifest import Entry, Period
+from spectrace.store.projections import storable
 from spectrace.store.rows import Damage
 from spectrace.store.zip_members import Limits
 
 _LIMITS = Limits(bytes=sys.maxsize)
 """Nothing is written, so how much it would unpack to is no matter; a zip bomb is one all the same."""
-_AT = 5
-"""Where a header has its time."""
+_AT, _EFFECT, _OUTCOME = 5, 6, 8
+"""Where a header has them."""
+VALID = "valid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +43,22 @@ class VerifiedBundle:
     too damaged to be read as a bundle, and for one of a newer format, of which nothing can be known."""
 
 
-def verify_bundle(path: Path) -> VerifiedBundle:
-    """Check every episode and member; raise StoreError for a file that is no bundle."""
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What the verifier has from elsewhere: a key; perhaps a checkpoint, and which period the bundle is to hold."""
+
+    key: Key
+    held: Held | None = None
+    period: Period | None = None
+    """None: the one that the bundle claims to hold, if it does."""
+
+
+def verify_bundle(path: Path, trust: Trust | None = None) -> VerifiedBundle:
+    """Check every episode and member; raise StoreError for a file that is no bundle.
+
+    With `trust` an episode that equals its signed leaf is valid, and one of the period that is not there is an item of
+    its own. Where nothing is known, since the key did not sign, what else would be consistent is unknown.
+    """
     try:
         bundle = Bundle(path, _LIMITS)
     except NewerSchema as error:
@@ -42,15 +66,33 @@ def verify_bundle(path: Path) -> VerifiedBundle:
     except DamagedBundle as error:
         return VerifiedBundle(file_digest(path), (_of_file(path, INVALID, error),))
     with bundle:
-        noted = _Noted(bundle)
-        verifier = Verifier(noted)
-        results = [_compared(verifier.verify(entry.episode), entry, noted) for entry in bundle.episodes]
+        of_the_file: list[VerifyResult] = []
         try:
             bundle.check_members()
-            bundle.checkpoint()
+            own = _carried(bundle)
         except Damage as error:
-            results.append(_of_file(path, INVALID, error))
-        return VerifiedBundle(bundle.sha256(), tuple(results))
+            own = None
+            of_the_file.append(_of_file(path, INVALID, error))
+        signed, unproved = None, "the checkpoint in it is damaged"
+        if trust is not None and not of_the_file:
+            try:
+                signed = covered(own, trust.held, trust.key)
+            except Damage as error:
+                of_the_file.append(_of_file(path, INVALID, error))
+            except Unproved as error:
+                unproved = str(error)
+        noted = _Noted(bundle, {} if signed is None else signed.leaves)
+        verifier = Verifier(noted)
+        results = [_compared(verifier.verify(entry.episode), entry, noted) for entry in bundle.episodes]
+        if trust is not None:
+            results = [_proved(one, signed, noted, unproved) for one in results]
+            results += [] if signed is None else _left_out(bundle, signed, trust.period or bundle.manifest.period)
+        return VerifiedBundle(bundle.sha256(), (*results, *of_the_file))
+
+
+def _carried(bundle: Bundle) -> Carried | None:
+    held = bundle.checkpoint()
+    return None if held is None else carried(held)
 
 
 def _of_file(path: Path, result: str, error: Exception) -> VerifyResult:
@@ -65,24 +107,105 @@ def _compared(result: VerifyResult, entry: Entry, noted: "_Noted") -> VerifyResu
     return result if said is None else replace(result, result=INVALID, first_bad_seq=result.events - 1, detail=said)
 
 
+def _proved(result: VerifyResult, signed: Covered | None, noted: "_Noted", unproved: str) -> VerifyResult:
+    """Say of an episode that is consistent what the checkpoint says of it."""
+    if result.result != CONSISTENT:
+        return result
+    if signed is None:
+        return replace(result, result=UNKNOWN, detail=f"whether it is what was signed is unknown: {unproved}")
+    leaf = signed.leaves.get(result.episode)
+    if leaf is None:
+        return replace(result, detail=f"{result.detail}; newer than the checkpoint, which does not have it")
+    last, differences = leaf.events - 1, noted.parts[result.episode].differences(leaf)
+    if result.events < leaf.events:
+        said = f"it has {result.events} events, and {leaf.events} when the checkpoint was signed: its end was cut off"
+        return replace(result, result=INVALID, first_bad_seq=result.events, detail=said)
+    if differences:
+        return replace(result, result=INVALID, first_bad_seq=last, detail=f"not what was signed: {differences}")
+    after = "" if result.events == leaf.events else f"; the checkpoint has its events up to {last}"
+    return replace(result, result=VALID, covered_to=last, detail=f"{result.detail}{after}")
+
+
+def _left_out(bundle: Bundle, signed: Covered, period: Period | None) -> list[VerifyResult]:
+    if period is None:
+        return []
+    said = "it was recorded in the period that the bundle is to hold, and signed for, and is not in it: it was left out"
+    missing = signed.left_out(period, [one.episode for one in bundle.episodes])
+    return [VerifyResult(leaf.episode, INVALID, 0, None, None, said) for leaf in missing]
+
+
+@dataclass(slots=True)
+class _Part:
+    """What an episode's events tell up to the one that its leaf ends with."""
+
+    events: int
+    """As many as the leaf has."""
+    started_at: int | None = None
+    ended_at: int | None = None
+    status: str = OPEN
+    writes: int = 0
+    head: str = ""
+    project: str | None = None
+    """None where it cannot be told: erased, or too long to stand in the body."""
+
+    def add(self, link: Link) -> None:
+        """Take the next event, if it is one of them."""
+        seq, type_, header, body, _, stored = link
+        if seq >= self.events:
+            return
+        told = orjson.loads(header)
+        if seq == 0:
+            self.started_at, self.project = told[_AT], _project(body)
+            self.status = OPEN if type_ == EpisodeStarted.TYPE else ADMINISTRATIVE
+        if type_ == EpisodeEnded.TYPE:
+            self.ended_at, self.status = told[_AT], str(told[_OUTCOME])
+        self.writes += type_ == ActRequested.TYPE and told[_EFFECT] == "write"
+        self.head = stored.hex()
+
+    def differences(self, leaf: Leaf) -> str:
+        """Say what the leaf tells otherwise; when an administrative log was begun its events do not say."""
+        told = [("head", leaf.head, self.head), ("ended_at", leaf.ended_at, self.ended_at)]
+        told += [("status", leaf.status, self.status), ("writes", leaf.writes, self.writes)]
+        if self.status != ADMINISTRATIVE:
+            told.append(("started_at", leaf.started_at, self.started_at))
+            told += [] if self.project is None else [("project", leaf.project, self.project)]
+        return "; ".join(f"{name} was {said!r:.40}, is {found!r:.40}" for name, said, found in told if said != found)
+
+
+def _project(body: bytes | None) -> str | None:
+    try:
+        value = orjson.loads(body or b"null")
+    except orjson.JSONDecodeError:
+        return None
+    project = value.get("project") if isinstance(value, dict) else None
+    return storable(project) if isinstance(project, str) else None
+
+
 @dataclass(slots=True)
 class _Noted:
-    """A bundle as the verifier reads it, noting when each episode started and ended by its events."""
+    """A bundle as the verifier reads it, noting what the events of each episode tell."""
 
     bundle: Bundle
+    leaves: Mapping[str, Leaf]
     times: dict[str, tuple[int | None, int | None]] = field(default_factory=dict, init=False)
+    """When it started and ended."""
+    parts: dict[str, _Part] = field(default_factory=dict, init=False)
 
     def row(self, episode: str) -> EpisodeRow:
         return self.bundle.row(episode)
 
     def links(self, episode: str) -> Iterator[list[Link]]:
         started_at = ended_at = None
+        leaf = self.leaves.get(episode)
+        part = self.parts[episode] = _Part(0 if leaf is None else leaf.events)
         for batch in self.bundle.links(episode):
             for seq, type_, header, *_ in batch:
                 if seq == 0:
                     started_at = orjson.loads(header)[_AT]
                 if type_ == EpisodeEnded.TYPE:
                     ended_at = orjson.loads(header)[_AT]
+            for link in batch if leaf is not None else ():
+                part.add(link)
             self.times[episode] = started_at, ended_at
             yield batch
 

@@ -72,7 +72,7 @@ def pack(  # noqa: PLR0913 - what, from where, whereto, and how
     """
     if not episodes:
         raise UsageError("a bundle holds at least one episode.")
-    chosen = sorted({*episodes, *erasures.logs_of(store, episodes)})
+    chosen = with_logs(store, episodes)
     with new_file(target, force=force) as file:
         plain: frozenset[str] = frozenset()
         while True:
@@ -95,6 +95,12 @@ def pack(  # noqa: PLR0913 - what, from where, whereto, and how
         size = file.seek(0, os.SEEK_END)
         sha256 = _file_digest(file)
     return Packed(target, sha256, size, tuple(writing.entries))
+
+
+def with_logs(store: EventStore, episodes: Iterable[str]) -> list[str]:
+    """Return the episodes of a bundle: those that are named, and the logs that record what of them was erased."""
+    named = set(episodes)
+    return sorted(named | set(erasures.logs_of(store, named)))
 
 
 def _check(target: Path, infos: list[zipfile.ZipInfo], limits: Limits) -> None:
