@@ -4,11 +4,14 @@ Texts without any trace of one (a word such as `pass` or `key`, a vendor's prefi
 there are, so that is looked at first, with plain searches.
 """
 
+import re
+
 from spectrace.redaction.coded import by_code
 from spectrace.redaction.fields import by_position
 from spectrace.redaction.findings import Found, merged, words
-from spectrace.redaction.json_walk import walk
+from spectrace.redaction.json_walk import BEGINS, HIDDEN, NAMING, Decoded, Rule, walk
 from spectrace.redaction.known import by_form
+from spectrace.redaction.names import Named, is_header, named
 from spectrace.redaction.personal import personal
 from spectrace.redaction.rules import Rules
 
@@ -16,6 +19,8 @@ _STEMS = words(
     "pass pwd pw secret token key auth cookie cred bearer basic session sid sig jwt otp csrf xsrf nonce pin contrasena"
 )
 _SHORT = 6
+_KEYS = re.compile(r"([A-Za-z0-9_.\-]{1,128}+)\\*+\"[ \t\r\n]*+:")
+"""Names of fields at any depth of JSON inside JSON; of a longer one the end."""
 
 
 class Detector:
@@ -31,21 +36,38 @@ class Detector:
         if len(text) < _SHORT:
             return []
         lower = text.lower()
-        named = any(stem in lower for stem in self._stems)
-        found: list[Found] | None = None
-        if named or "\\" in text:
-            found = walk(text, self._named if named else self._plain, self._rules.extra)
-        if found is None:
-            found = self._named(text) if named or "://" in text else self._plain(text)
-        return merged(text, found) if found else found
+        worded = any(stem in lower for stem in self._stems)
+        rule = self._named if worded or "://" in text else self._plain
+        if BEGINS.match(text) is None:
+            return merged(text, rule(text))
+        if self._passed(text, rule, worded=worded):
+            return []
+        found = walk(text, rule, self._rules.extra)
+        return merged(text, rule(text) if found is None else found)
+
+    def _passed(self, text: str, rule: Rule, *, worded: bool) -> bool:
+        """Whether a text that may be JSON has no trace of a secret, so that it need not be walked: nearly none has.
+
+        No field of a secret's name at any depth, and nothing that the rule finds once the escapes are undone; escapes
+        of ASCII letters hide something, so they are always walked.
+        """
+        if worded:
+            names = set(_KEYS.findall(text))
+            if any(self._is_a_secrets(name) for name in names) or ("value" in names and not names.isdisjoint(NAMING)):
+                return False
+        if "\\" not in text:
+            return not rule(text)
+        return HIDDEN.search(text) is None and not rule(Decoded(text).text)
+
+    def _is_a_secrets(self, name: str) -> bool:
+        return is_header(name) or named(name, self._rules.extra) is not Named.NOTHING
 
     def _named(self, text: str) -> list[Found]:
         """Look at a plain text, positions included."""
         return self._allowed(text, [*by_position(text, self._rules.extra), *self._all_forms(text)])
 
     def _plain(self, text: str) -> list[Found]:
-        if "://" in text:
-            return self._named(text)
+        """Look at a plain text without any word that a position could go by."""
         return self._allowed(text, self._all_forms(text))
 
     def _all_forms(self, text: str) -> list[Found]:

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 
 from spectrace.redaction.findings import PLACEHOLDER, SECRET, Found, words
-from spectrace.redaction.names import Named, in_query, is_header, named
+from spectrace.redaction.names import Named, endings, in_query, is_header, named
 
-_NAME = re.compile(
-    r"(?<![\w.\-])(?P<flag>--)?(?P<name>[A-Za-z_][\w.\-]*+)"
-    r"(?P<close>\\{0,4}[\"'`]?\]?)(?P<sep>[ \t]{0,3}(?::=|=>|===?|[=:])[ \t]{0,3}|(?(flag)[ \t]+|(?!)))"
-)
+_SIGN = re.compile(r"[=:]")
+_FLAG = re.compile(r"(?<![\w\-])--(?P<name>[A-Za-z][\w\-]*+)[ \t]{1,3}")
+_IN_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_SPACES, _CLOSING, _LONGEST_NAME = 3, 6, 128
 _VALUE = re.compile(
     r"@?\"(?P<double>(?:[^\"\\\n]|\\.)*+)\"?"
     r"|'(?P<single>(?:[^'\\\n]|\\.)*+)'?"
@@ -88,13 +88,17 @@ def credential(value: str) -> int:
 def by_position(text: str, extra: frozenset[str]) -> Iterator[Found]:
     """Yield what is a secret by the name before it, or by its place in a URL."""
     yield from _assigned(text, extra)
-    for match in _BEARER.finditer(text):
-        value = match["value"]
-        if len(value) >= _LONG_TOKEN or any(letter.isdigit() for letter in value):
-            yield Found(*match.span("value"), SECRET, "credential of a scheme")
+    lower = text.lower()
+    if "bearer" in lower or "basic" in lower:
+        for match in _BEARER.finditer(text):
+            value = match["value"]
+            if len(value) >= _LONG_TOKEN or any(letter.isdigit() for letter in value):
+                yield Found(*match.span("value"), SECRET, "credential of a scheme")
+    if "--" in text:
+        yield from _flags(text, extra)
     if "://" in text:
         yield from _in_urls(text)
-    if "=" in text:
+    if "=" in text and ("?" in text or "&" in text or ";" in text):
         for match in _QUERY.finditer(text):
             if in_query(match["name"], extra) and not says_nothing(match["value"]):
                 yield Found(*match.span("value"), SECRET, f"query parameter {match['name']}")
@@ -113,23 +117,70 @@ def _in_urls(text: str) -> Iterator[Found]:
 
 def _assigned(text: str, extra: frozenset[str]) -> Iterator[Found]:
     at = judged = 0
-    while (match := _NAME.search(text, at)) is not None:
-        at = match.end()
-        name, header = match["name"].strip("-."), is_header(match["name"])
-        if header and at < judged:
-            continue  # the line was looked at for the header before: again and again would take quadratic time
-        strength = Named.STRONG if header else named(name, extra)
-        if strength is Named.NOTHING:
+    last = endings(extra)
+    for sign in _SIGN.finditer(text):
+        if sign.start() < at or not _may_be_named(text, sign.start(), last):
             continue
+        begins, name = _name_before(text, sign.start())
+        if not name:
+            continue
+        header = is_header(name)
+        strength = Named.STRONG if header else named(name, extra)
+        if strength is Named.NOTHING or (header and sign.start() < judged):
+            continue  # a line is looked at for one header: again and again would take quadratic time
+        behind, by_colon = _behind(text, sign.start())
         if header:
-            start, end, secret = _header(text, at)
+            start, end, secret = _header(text, behind)
             judged = end
         else:
-            start, end, secret = _value(text, at, match, strength)
+            start, end, secret = _value(text, behind, begins, strength, by_colon=by_colon)
             at = max(at, end if secret or strength is Named.STRONG else at)
         if secret:
             at = end
             yield Found(start, end, SECRET, f"{'header' if header else 'value of'} {name[-_NAME_SHOWN:]}")
+
+
+def _may_be_named(text: str, at: int, last: frozenset[str]) -> bool:
+    """Whether what stands just before a sign can be the end of a secret's name: of ten signs nine are passed here."""
+    before = text[at - 1 : at]
+    if before == '"':
+        return text[at - 3 : at - 1].lower() in last or text[at - 2 : at - 1] not in _IN_NAMES
+    return before not in _IN_NAMES or text[max(0, at - 2) : at].lower() in last
+
+
+def _name_before(text: str, at: int) -> tuple[int, str]:
+    """Return the name that a sign follows, and where it begins: behind spaces, quotes and brackets that close."""
+    end = at
+    while end and at - end < _SPACES and text[end - 1] in " \t":
+        end -= 1
+    last = max(0, end - _CLOSING)
+    while end > last and text[end - 1] in "\"'`\\]":
+        end -= 1
+    start, last = end, max(0, end - _LONGEST_NAME)
+    while start > last and text[start - 1] in _IN_NAMES:
+        start -= 1
+    return start, text[start:end].strip("-.")
+
+
+def _behind(text: str, at: int) -> tuple[int, bool]:
+    """Return where the value behind a sign begins, and whether the sign is a colon: `:=`, `=>` and `==` are none."""
+    end = at + 1
+    while end - at < _SPACES and text[end : end + 1] in {"=", ">"}:
+        end += 1
+    by_colon, behind = text[at] == ":" and end == at + 1, end
+    while behind - end < _SPACES and text[behind : behind + 1] in {" ", "\t"}:
+        behind += 1
+    return behind, by_colon
+
+
+def _flags(text: str, extra: frozenset[str]) -> Iterator[Found]:
+    """Yield the values of `--password VALUE`."""
+    for match in _FLAG.finditer(text):
+        strength = named(match["name"], extra)
+        if strength is not Named.NOTHING:
+            start, end, secret = _value(text, match.end(), match.start(), strength, by_colon=True)
+            if secret:
+                yield Found(start, end, SECRET, f"value of --{match['name'][-_NAME_SHOWN:]}")
 
 
 def _header(text: str, at: int) -> tuple[int, int, bool]:
@@ -142,7 +193,7 @@ def _header(text: str, at: int) -> tuple[int, int, bool]:
     return at + start, at + len(value), not said
 
 
-def _value(text: str, at: int, match: re.Match[str], strength: Named) -> tuple[int, int, bool]:
+def _value(text: str, at: int, name: int, strength: Named, *, by_colon: bool) -> tuple[int, int, bool]:
     """Return the value behind a name, and whether it is a secret; one that is none and quoted has no place."""
     found = _VALUE.match(text, at, len(text) if strength is Named.STRONG else at + _LONGEST_WEAK)
     if found is None or found.lastgroup is None:
@@ -152,13 +203,12 @@ def _value(text: str, at: int, match: re.Match[str], strength: Named) -> tuple[i
     if found.lastgroup != "bare":
         secret = is_secret_value(strength, value)
         return (start, end, True) if secret else (at, at, False)
-    by_colon = match["sep"].strip() == ":"
     value = value.rstrip(".") if by_colon else value
     secret = (
-        is_secret_value(strength, value) and _CODE.fullmatch(text, start, end + (text[end : end + 1] in "([")) is None
+        is_secret_value(strength, value)
+        and _CODE.fullmatch(text, start, end + (text[end : end + 1] in {"(", "["})) is None
+        and (not by_colon or _alone(text, name, start, start + len(value)))
     )
-    if secret and (by_colon or (match["flag"] is not None and not match["sep"].strip())):
-        secret = _alone(text, match.start(), start, start + len(value))
     return start, start + len(value), secret
 
 

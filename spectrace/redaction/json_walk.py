@@ -24,10 +24,12 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<letter>.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_BEGINS = re.compile(r"[ \t\r\n\ufeff]*+[{\[]")
+BEGINS = re.compile(r"[ \t\r\n\ufeff]*+[{\[]")
+HIDDEN = re.compile(r"\\u00[2-7]")
+"""A letter that nobody needs to escape."""
 _INNER = frozenset({"value", "default", "example", "const"})
 """What holds the value of a field that is described: `"password": {"type": "string", "default": ...}`."""
-_NAMING = frozenset({"name", "key", "header"})
+NAMING = frozenset({"name", "key", "header"})
 _SHORT = 6
 """Nothing is a secret by its own form in fewer characters."""
 _NAME_SHOWN = 64
@@ -73,7 +75,7 @@ class Decoded:
 
 def literals(text: str) -> list[Literal] | None:
     """Return the strings and numbers of a JSON text, or of several after each other; None where it is not JSON."""
-    if _BEGINS.match(text) is None:
+    if BEGINS.match(text) is None:
         return None
     try:
         return list(_read(text))
@@ -159,7 +161,7 @@ def _literal(token: "re.Match[str]", frame: _Frame | None) -> Literal:
     if frame is None:
         raise ValueError
     found = Literal(start, end, raw, _take(frame), is_name=False)
-    if frame.is_object and frame.key in _NAMING:
+    if frame.is_object and frame.key in NAMING:
         frame.named = raw
     elif frame.is_object and frame.key == "value":
         frame.value = found

@@ -42,16 +42,16 @@ _PLUGINS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("artifactory", "ArtifactoryDetector", ("AKC",), ""),
     ("aws", "AWSKeyDetector", ("A3T", "ABIA", "ACCA", "AKIA", "ASIA", "aws", "AWS"), ""),
     ("azure_storage_key", "AzureStorageKeyDetector", ("AccountKey=",), ""),
-    ("discord", "DiscordBotTokenDetector", (".",), r"[\w\-]{6}\.[\w\-]{27}"),
+    ("discord", "DiscordBotTokenDetector", (".",), r"\.[\w\-]{27}"),
     ("github_token", "GitHubTokenDetector", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), ""),
     ("gitlab_token", "GitLabTokenDetector", ("gl", "GR1348941"), r"gl[a-z]{2,6}-|GR1348941"),
-    ("mailchimp", "MailchimpDetector", ("-us",), r"[0-9a-z]{8}-us[0-9]"),
+    ("mailchimp", "MailchimpDetector", ("-us",), r"-us[0-9]"),
     ("pypi_token", "PypiTokenDetector", ("pypi-",), ""),
     ("sendgrid", "SendGridDetector", ("SG.",), ""),
     ("slack", "SlackDetector", ("xox", "hooks.slack.com"), ""),
     ("square_oauth", "SquareOAuthDetector", ("sq0csp-",), ""),
     ("stripe", "StripeDetector", ("k_live_",), ""),
-    ("telegram_token", "TelegramBotTokenDetector", (":",), r"[0-9]{8}:[\w\-]{35}"),
+    ("telegram_token", "TelegramBotTokenDetector", (":",), r":[\w\-]{35}"),
     ("twilio", "TwilioKeyDetector", ("AC", "SK"), r"(?:AC|SK)[a-z0-9]{32}"),
 )
 
@@ -92,8 +92,10 @@ def by_form(text: str) -> Iterator[Found]:
             for match in pattern.finditer(text):
                 yield Found(match.start(), match.end(), SECRET, why)
     for form in _FORMS:
-        if any(anchor in text for anchor in form.anchors):
-            yield from form.find(text)
+        for anchor in form.anchors:
+            if anchor in text:
+                yield from form.find(text)
+                break
     if "eyJ" in text:
         for match in _JWT.finditer(text):
             if _is_jwt(match[0]):

@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 from spectrace.redaction.coded import by_code
 from spectrace.redaction.detector import Detector
 from spectrace.redaction.findings import MARK, NUMBER, PLACEHOLDER, SECRET, Found, merged
-from spectrace.redaction.json_walk import walk
+from spectrace.redaction.json_walk import HIDDEN, Decoded, walk
 from spectrace.redaction.restoring import escaped, put_back, standing
 from spectrace.redaction.rules import VERSION, Rules
 from spectrace.redaction.secret_key import SecretKey
@@ -68,6 +68,8 @@ class Redactor:
         self._detector, self._cache = Detector(rules), _Cache()
         self._vault: dict[str, str] = {}
         self._searched: dict[str, str] = {}
+        self._bare: set[str] = set()
+        """The secrets that are searched, as JSON writes them, without any backslash."""
 
     @property
     def version(self) -> str:
@@ -84,7 +86,7 @@ class Redactor:
         other = object.__new__(Redactor)
         other._key, other._rules = self._key, self._rules
         other._detector, other._cache = self._detector, self._cache
-        other._vault, other._searched = {}, {}
+        other._vault, other._searched, other._bare = {}, {}, set()
         return other
 
     def text(self, text: str) -> str:
@@ -94,6 +96,8 @@ class Redactor:
             told = self._by_rule(text)
             self._cache.put(text, told)
         told_text, secrets = told
+        if not secrets:
+            told_text = text
         for placeholder, value in secrets:
             self._remember(placeholder, value)
         return self._known(told_text) if self._searched else told_text
@@ -153,6 +157,7 @@ class Redactor:
         self._vault[placeholder] = value
         if len(self._searched) >= _REMEMBERED or not _distinct(value):
             return
+        self._bare.add(escaped(value, 1).replace("\\", ""))
         for spelling in dict.fromkeys((value, quote(value, "", errors=_ANY), quote_plus(value, errors=_ANY))):
             self._searched.setdefault(spelling, placeholder[len(MARK) :].rpartition("-")[0])
 
@@ -160,14 +165,25 @@ class Redactor:
         """Replace what was seen before."""
         if len(text) < _LEAST:
             return text
-        found = walk(text, self._literal, None) if "\\" in text else None
-        if found is None:
-            found = self._literal(text)
+        if "\\" not in text:
+            found: list[Found] | None = self._literal(text)
+        elif self._may_hold(text):
+            found = walk(text, self._literal, None)
+            found = self._literal(text) if found is None else found
+        else:
+            return text
         if not found:
             return text
         told, secrets = self._replaced(text, merged(text, found))
         self._vault.update(secrets)
         return told
+
+    def _may_hold(self, text: str) -> bool:
+        """Whether a text with escapes may say what was seen before: at any depth only backslashes differ."""
+        bare = text.replace("\\", "")
+        if HIDDEN.search(text) is not None or any(one in bare or not one.isascii() for one in self._bare):
+            return True
+        return next(by_code(Decoded(text).text, self._holds), None) is not None
 
     def _literal(self, text: str) -> list[Found]:
         found = []

@@ -66,7 +66,8 @@ def _mapped(value: object, text: Callable[[str], str], named: Callable[[str, str
         return value if isinstance(value, Enum) else text(value)
     if isinstance(value, tuple):
         if named is not None and len(value) == _PAIR and isinstance(value[0], str) and isinstance(value[1], str):
-            return text(value[0]), named(value[0], value[1])
+            told = text(value[0]), named(value[0], value[1])
+            return value if told == value else told
         items = tuple(_mapped(item, text, named) for item in value)
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     if is_dataclass(value) and not isinstance(value, type):

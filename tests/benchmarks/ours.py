@@ -11,7 +11,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from spectrace.core.events import ActCompleted, GenerateCompleted
 from spectrace.core.types import Outcome
+from spectrace.redaction.redactor import Redactor
+from spectrace.redaction.secret_key import SecretKey
+from spectrace.redaction.values import redacted
 from spectrace.runs.recorder import Recorder
 from spectrace.store import rows
 from spectrace.store.event_store import Pending
@@ -27,15 +31,20 @@ def fresh(sources: Sequence[Source]) -> list[Episode]:
     return mapped(pickle.loads(pickle.dumps(sources)))  # noqa: S301 - copied within this process
 
 
-def recorder(sources: Sequence[Source], *, durable: bool = False) -> Run:
-    """Record whole episodes by Recorder.write and settle, as a run does."""
+_ANSWERS = (GenerateCompleted, ActCompleted)
+"""What is redacted: the rest is made of it."""
+
+
+def recorder(sources: Sequence[Source], *, durable: bool = False, redacting: bool = False) -> Run:
+    """Record whole episodes by Recorder.write and settle, as a run does; with `redacting`, its answers redacted."""
 
     def run() -> dict[str, object]:
         episodes = fresh(sources)
         with folder() as at:
             store = open_store(str(at / "log.db"))
             begun = clock()
-            latencies = asyncio.run(_recorded(store, episodes, durable=durable))
+            redactor = Redactor(SecretKey.ephemeral()) if redacting else None
+            latencies = asyncio.run(_recorded(store, episodes, redactor, durable=durable))
             whole = clock() - begun
             store.close()
             return _found(episodes, latencies, whole, at / "log.db")
@@ -43,14 +52,17 @@ def recorder(sources: Sequence[Source], *, durable: bool = False) -> Run:
     return run
 
 
-async def _recorded(store: SqlEventStore, episodes: Sequence[Episode], *, durable: bool) -> list[float]:
+async def _recorded(
+    store: SqlEventStore, episodes: Sequence[Episode], redactor: Redactor | None, *, durable: bool
+) -> list[float]:
     latencies = []
     for episode in episodes:
+        own = None if redactor is None else redactor.fresh()
         writer = Recorder(episode.id, store.create(episode.id, episode.started, EPOCH_US))
         for step in episode.steps:
             begun = clock()
             for body in step:
-                writer.write("", body)
+                writer.write("", redacted(own, body) if isinstance(body, _ANSWERS) else body)
             await writer.settle(durable=durable)
             latencies.append(clock() - begun)
         writer.end(Outcome(episode.ended.outcome, episode.ended.reason, reward=episode.ended.reward))
