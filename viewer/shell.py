@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from spectrace.errors import EpisodeNotFound, NewerSchema, SpectraceError, StoreError, UsageError
-from viewer import source
+from viewer import access, source
 from viewer.literal import block
 from viewer.pages import episode, episodes, run, runs
 
@@ -25,6 +25,8 @@ def draw() -> None:
 
 def _page() -> None:
     st.html(_STYLE)
+    if not access.admitted():
+        return
     page = next((name for name in ("episode", "compare", "runs") if name in st.query_params), "episodes")
     _bar(page)
     try:

@@ -9,7 +9,10 @@ from tests.viewer.logs import hostile_log, shop_log
 
 pytest.importorskip("streamlit", reason="the viewer's tests need spectrace[viewer]")
 
+from streamlit import config
 from streamlit.testing.v1 import AppTest
+
+config.set_option("server.address", "127.0.0.1")  # AppTest reads no file; the one beside the app says this
 
 APP = Path(__file__).resolve().parents[2] / "viewer" / "app.py"
 
