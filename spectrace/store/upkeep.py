@@ -5,14 +5,13 @@ Whether it is sound is `soundness`'s to say.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import sqlalchemy as sa
 
 from spectrace.core.events import EpisodeStarted, Event, Unknown
 from spectrace.errors import StoreError
 from spectrace.store import projections, sight, tables
-from spectrace.store.event_store import EpisodeRow
+from spectrace.store.event_store import FULL_EPISODE, EpisodeRow
 from spectrace.store.evidence import opened
 from spectrace.store.soundness import reading
 from spectrace.store.sql import SqlEventStore, open_store
@@ -102,7 +101,7 @@ def _rebuild_one(store: SqlEventStore, number: int, episode: str) -> None:
     """Read it, then write unless it has grown meanwhile: reading takes long, and writers wait for a transaction."""
     for _ in range(_TRIES):
         row = store.row(episode)
-        events = list(store.read(episode) if row.ended_at is not None else islice(store.read(episode), 1))
+        events = list(store.read(episode, 0, FULL_EPISODE if row.ended_at is not None else 1, prompts=False))
         started = events[0].body if events else None
         erased = isinstance(started, Unknown) and started.erased and events[0].type == EpisodeStarted.TYPE
         if not isinstance(started, EpisodeStarted) and not erased:
