@@ -8,7 +8,7 @@ gone past, so time is linear.
 import re
 from collections.abc import Iterator
 
-from spectrace.redaction.findings import PLACEHOLDER, SECRET, Found, words
+from spectrace.redaction.findings import MARK, PLACEHOLDER, SECRET, Found, words
 from spectrace.redaction.names import Named, endings, in_query, is_header, named
 
 _SIGN = re.compile(r"[=:]")
@@ -53,7 +53,9 @@ def says_nothing(value: str) -> bool:
     bare = value.strip()
     if len(bare) < 2 or bare.lower() in _CONSTANTS:  # noqa: PLR2004 - one character opens nothing
         return True
-    return _BLANK.fullmatch(bare) is not None or PLACEHOLDER.fullmatch(bare) is not None
+    if MARK in bare and PLACEHOLDER.search(bare) is not None:
+        return True  # what holds a placeholder was looked at: twice redacted is once redacted
+    return _BLANK.fullmatch(bare) is not None
 
 
 def prose(value: str) -> bool:
