@@ -17,7 +17,7 @@ from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
 from spectrace.audit.repeats import repeated
 from spectrace.audit.visible import one_line
-from spectrace.cli import console, document, report, settle, unknowns, unreviewed, violations
+from spectrace.cli import console, document, reconcile, report, settle, unknowns, unreviewed, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.grids import no_formula
 from spectrace.cli.options import db_option, json_option, moment, reading
@@ -61,6 +61,7 @@ command.add_command(violations.command)
 command.add_command(settle.command)
 command.add_command(unknowns.command)
 command.add_command(unreviewed.command)
+command.add_command(reconcile.command)
 command.add_command(report.command)
 
 
