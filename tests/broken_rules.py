@@ -43,7 +43,7 @@ def renumbered(events: Sequence[Event]) -> Recording:
 def _renamed(body: object, now: dict[int, int]) -> object:
     changed: dict[str, object] = {}
     for name in ("request", "verdict", "review", "guess"):
-        if isinstance(getattr(body, name, None), int):
+        if isinstance(getattr(body, name, None), int | float):
             changed[name] = now.get(getattr(body, name), getattr(body, name))
     kind, colon, number = (getattr(body, "authority", None) or "").partition(":")
     if colon and number.isdigit():

@@ -1,18 +1,27 @@
 """Each rule of the audit: broken by the one change that breaks it, by no sound recording, and found in random ones."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 
 from spectrace.audit.rules import RULES, violations
 from spectrace.core.agentcollab import AgentCollab
 from spectrace.core.baselines import StrongOnly, WeakOnly
+from spectrace.core.events import ActCompleted, ActRequested, EpisodeEnded
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
+from spectrace.core.types import Finish
 from spectrace.store.memory import MemoryEventStore
-from tests.broken_rules import BROKEN
+from tests.broken_rules import BROKEN, first
+from tests.desk import at, open_desk
+from tests.forks import fork, recorded_in
 from tests.golden.loader import all_golden
+from tests.lasting_desk import connected, open_lasting
+from tests.playbook import accept
 from tests.properties.played import play
 from tests.properties.scripts import BUDGETS, COLLABORATING, GUESSING, OPTIONS, options, scripts
+from tests.resumes import answers, cuts, resume
 from tests.stored_episodes import put
 
 PROTOCOLS = {
@@ -50,6 +59,37 @@ def test_no_golden_episode_holds_a_violation(golden):
     put(store, golden.lines, golden.blobs)
 
     assert [one for one in violations(list(store.read(golden.episode))) if one.severity == "violation"] == []
+
+
+WEAK = [at("look"), at("change"), at("change", "B"), Finish("done")]
+STRONG = [accept()] * 3
+
+
+def test_no_fork_breaks_a_rule_wherever_it_begins():
+    events = recorded_in(open_desk([]), SpecAgent(), weak=WEAK, strong=STRONG)
+    end = first(events, EpisodeEnded).seq
+    for seq in range(end - 2):
+        child = fork(events, seq, open_desk([]), weak=WEAK, strong=STRONG)
+
+        assert [one for one in violations(child) if one.severity == "violation"] == [], seq
+
+
+def test_no_resume_breaks_a_rule_wherever_it_was_killed(tmp_path):
+    file = tmp_path / "desk.db"
+    events = recorded_in(open_lasting(file), SpecAgent(), weak=WEAK, strong=STRONG)
+    for store, episode, last in cuts(events):
+        done = {one.body.request for one in events[: last + 1] if isinstance(one.body, ActCompleted)}
+        acts = [one for one in events[: last + 1] if isinstance(one.body, ActRequested) and one.body.effect != "read"]
+        sent = [one for one in acts if one.body.tool == "change"]
+        if {one.seq for one in acts} - done:  # nobody has said what became of it
+            continue
+        with connected(file) as database:
+            database.execute("DELETE FROM changes")
+            names = [(json.loads(one.body.action.arguments)["id"],) for one in sent]
+            database.executemany("INSERT INTO changes (id) VALUES (?)", names)
+        child = resume(store, episode, open_lasting(file), answers(events, last))
+
+        assert violations(child) == [], last
 
 
 def mutated(name, examples):

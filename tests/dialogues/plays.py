@@ -2,11 +2,18 @@
 
 from spectrace.core.events import ReplyUnusable, SegmentClosed, SegmentCommitted, StepsDiscarded
 from spectrace.core.specagent import SpecAgent
+from tests.dialogues.logged import Logged, started
 from tests.playbook import Playbook, setup
+
+PLAYED: list[Logged] = []
+"""The plays of the test that runs: `conftest.py` asks the audit's rules of each."""
 
 
 def play(options: SpecAgent | None = None, **of_setup: object) -> Playbook:
-    return Playbook((options or SpecAgent()).run(setup(**of_setup)))
+    protocol, desk = options or SpecAgent(), setup(**of_setup)
+    played = Logged(protocol.run(desk), first=started(desk, protocol))
+    PLAYED.append(played)
+    return played
 
 
 def closed(played: Playbook) -> list[str]:
