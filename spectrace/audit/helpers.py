@@ -17,6 +17,7 @@ from typing import IO, ParamSpec, Self, TypeVar, cast
 
 from spectrace.audit.integrity import INVALID, Verifier, VerifyResult, whole_blobs
 from spectrace.errors import EpisodeNotFound, StoreError
+from spectrace.store import projected
 from spectrace.store.database import Database, parse_url
 from spectrace.store.log import BlobRange
 from spectrace.store.names import is_episode_id
@@ -56,8 +57,15 @@ class Episodes:
     names: Sequence[str]
 
 
-Task = Texts | Known | Episodes
-Answer = list[bytes] | list[VerifyResult]
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """Compare what lists show of runs with their events; the answer is what differs, None for each that is as it is."""
+
+    names: Sequence[str]
+
+
+Task = Texts | Known | Episodes | Projections
+Answer = list[bytes] | list[VerifyResult] | list[str | None]
 
 
 class Worker:
@@ -78,6 +86,8 @@ class Worker:
                 return []
             case Episodes(names):
                 return [self._verified(name) for name in names]
+            case Projections(names):
+                return [projected.differences(self._store, name) for name in names]
 
     def _verified(self, name: str) -> VerifyResult:
         try:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
-from spectrace.audit.helpers import Crew, Episodes, Texts
+from spectrace.audit.helpers import Crew, Episodes, Projections, Texts
 from spectrace.audit.integrity import KNOWN_BLOBS, Verifier, VerifyResult
 from spectrace.store.listing import Listable
 from spectrace.store.sql import SqlEventStore
@@ -35,6 +35,24 @@ def verify_all(
         if told is not None:
             told(done, len(episodes))
         yield result
+
+
+def projections_told(
+    store: SqlEventStore, runs: Sequence[str], jobs: int | None = None, told: Told | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield each run of which lists and ledgers show something else than its events say, and what."""
+    events = store.log.sizes()
+    tasks = _tasks(runs, events)
+    shared = sum(events.get(episode, 0) for episode in runs) >= SHARED_EVENTS // 4  # slower than hashing, by four
+    with Crew(store, helpers=min(cores() if jobs is None else jobs, len(tasks)) - 1 if shared else 0) as crew:
+        done = 0
+        for task, answers in zip(tasks, crew.done([Projections(task) for task in tasks]), strict=True):
+            for episode, what in zip(task, cast("list[str | None]", answers), strict=True):
+                done += 1
+                if told is not None:
+                    told(done, len(runs))
+                if what is not None:
+                    yield episode, what
 
 
 def _results(store: Listable, episodes: Sequence[str], jobs: int) -> Iterator[VerifyResult]:

@@ -283,6 +283,7 @@ def status_span(status: str) -> Span:
         "completed": "good",
         "same": "good",
         "consistent": "good",
+        "valid": "good",
         "ok": "good",
         "accept": "good",
         "truncated": "warning",

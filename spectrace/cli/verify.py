@@ -1,4 +1,4 @@
-"""`spectrace verify`: whether episodes are intact by their own account."""
+"""`spectrace verify`: whether episodes are intact by their own account, or what a signed checkpoint covers."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,13 +7,20 @@ from pathlib import Path
 import click
 
 from spectrace.audit.answers import Filters
-from spectrace.audit.bundles import verify_bundle
+from spectrace.audit.bundles import Trust, verify_bundle
+from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyResult
+from spectrace.audit.proved_log import Proof
+from spectrace.audit.proving import PROVED, VALID, Unproved, trusted
+from spectrace.audit.queries import Reader
+from spectrace.audit.signing import read_key
 from spectrace.audit.verifying import verify_all
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
 from spectrace.cli.select import chosen, episodes_argument
+from spectrace.config import database_url
+from spectrace.errors import EpisodeNotFound, UsageError
 from spectrace.store.bundle_reader import is_zip
 
 _COLUMNS = (
@@ -30,6 +37,9 @@ _UNKNOWN = 3
 @click.command()
 @episodes_argument
 @filter_options()
+@click.option("--checkpoint", type=click.Path(path_type=Path), metavar="FILE", help="The checkpoint to compare with.")
+@click.option("--key", metavar="PUB", help="The public key that signed it: as it stands, or the file that holds it.")
+@click.option("--cosigner", "cosigners", multiple=True, metavar="PUB", help="Whose cosignature it must have too.")
 @click.option("--jobs", type=whole(1), metavar="N", help="Processes, where the log is large. [default: one a core]")
 @db_option
 @json_option
@@ -37,6 +47,9 @@ _UNKNOWN = 3
 def command(
     ctx: click.Context,
     episodes: Sequence[str],
+    checkpoint: Path | None,
+    key: str | None,
+    cosigners: Sequence[str],
     jobs: int | None,
     db: str | None,
     *,
@@ -44,23 +57,76 @@ def command(
     every: bool,
     as_json: bool,
 ) -> None:
-    """Say whether episodes, or those of a bundle, are intact by their own account, from the stored bytes."""
+    """Say whether episodes, or those of a bundle, are what a signed checkpoint covers, or else intact by themselves."""
+    trust = _trust(checkpoint, key, cosigners)
     bundles = [name for name in episodes if _is_bundle(name)]
-    results = [result for name in bundles for result in _bundle(Path(name))]
+    results = [result for name in bundles for result in _bundle(Path(name), key, trust)]
     if len(bundles) < len(episodes) or not bundles or every or filters != Filters():
-        with reading(db) as reader:
-            names = chosen(reader, [name for name in episodes if name not in bundles], every, filters)
-            if every and filters == Filters():
-                names += reader.administrative()  # what was done to the database is evidence too
-            with console.progress() as progress:
-                told = partial(_show_progress, progress)
-                results += verify_all(reader.store, names, jobs, told)
+        names = [name for name in episodes if name not in bundles]
+        results += _verified(db, names, trust, jobs, every=every, filters=filters)
+    if isinstance(trust, Unproved):
+        results.append(trust.result)
     if as_json:
         document.write("verify", [item(one) for one in results])
     else:
         show(results)
     found = {one.result for one in results}
-    ctx.exit(1 if INVALID in found else 0 if found <= {CONSISTENT} else _UNKNOWN)
+    ctx.exit(1 if INVALID in found else 0 if found <= {CONSISTENT, VALID} else _UNKNOWN)
+
+
+def _trust(checkpoint: Path | None, key: str | None, cosigners: Sequence[str]) -> Held | Unproved | None:
+    """Return the checkpoint if it is signed as was asked; None where none was given."""
+    if checkpoint is None:
+        if cosigners:
+            raise UsageError("--cosigner goes with --checkpoint FILE and --key PUB.")
+        return None
+    if key is None:
+        raise UsageError(
+            "--checkpoint FILE goes with --key PUB: the public key of who signed it, which must not come from the "
+            "place that the log comes from."
+        )
+    return trusted(checkpoint, read_key(key), [read_key(one) for one in cosigners])
+
+
+def _verified(
+    db: str | None,
+    episodes: Sequence[str],
+    trust: Held | Unproved | None,
+    jobs: int | None,
+    *,
+    every: bool,
+    filters: Filters,
+) -> list[VerifyResult]:
+    """Verify episodes of a database; with a checkpoint and --all, the database as a whole."""
+    whole = every and filters == Filters()
+    with reading(db) as reader, console.progress() as progress:
+        told = partial(_show_progress, progress)
+        proof = Proof(reader.store, trust) if isinstance(trust, Held) else None
+        gone = [one for name in episodes if proof is not None and (one := _gone(reader, proof, name)) is not None]
+        if whole and proof is not None:
+            names = proof.names()
+        else:
+            left = [name for name in episodes if name not in {one.episode for one in gone}]
+            names = chosen(reader, left, every, filters) if left or not gone else []
+            names += reader.administrative() if whole else []  # what was done to the database is evidence too
+        results: list[VerifyResult] = list(verify_all(reader.store, names, jobs, told))
+        if isinstance(trust, Unproved):
+            return trust.of(results)
+        if proof is None:
+            return results
+        if whole:
+            told = partial(_show_progress, progress, what="episodes compared with what lists show of them")
+            return proof.whole(results, database_url(db), jobs, told)
+        return [*proof.episodes(results), *gone]
+
+
+def _gone(reader: Reader, proof: Proof, name: str) -> VerifyResult | None:
+    """Return the result of an episode that is named, that the checkpoint has and the database has not."""
+    try:
+        reader.resolve(name)
+    except EpisodeNotFound:
+        return proof.removed(name)
+    return None
 
 
 def _is_bundle(name: str) -> bool:
@@ -69,13 +135,14 @@ def _is_bundle(name: str) -> bool:
     return is_zip(path) or (path.suffix == ".zip" and path.is_file())
 
 
-def _show_progress(progress: console.Progress, done: int, total: int) -> None:
+def _show_progress(progress: console.Progress, done: int, total: int, what: str = "episodes verified") -> None:
     if total > 1:
-        progress.show("verify", (f"{done:,} of {total:,} episodes verified", "dim"))
+        progress.show("verify", (f"{done:,} of {total:,} {what}", "dim"))
 
 
-def _bundle(path: Path) -> Sequence[VerifyResult]:
-    found = verify_bundle(path)
+def _bundle(path: Path, key: str | None, trust: Held | Unproved | None) -> Sequence[VerifyResult]:
+    held = trust if isinstance(trust, Held) else None
+    found = verify_bundle(path, None if key is None or isinstance(trust, Unproved) else Trust(read_key(key), held))
     console.say(f"{path} is a bundle, read as it lies. SHA-256 {found.sha256}.")
     return found.results
 
@@ -94,6 +161,8 @@ def show(results: Sequence[VerifyResult]) -> None:
         for one in results
     ]
     console.table(_COLUMNS, rows, "No episode passes.")
+    if any(one.result == VALID for one in results):
+        console.line((PROVED, "dim"))
     if any(one.result == CONSISTENT for one in results):
         console.line((NOT_PROVED, "dim"))
 

@@ -86,15 +86,22 @@ def writes(connection: sa.Connection, of: Collection[tuple[int, int]]) -> Mappin
         return counted
     counted = {}
     for some in _some(of, _RANGES):
-        ranges = " OR ".join(
-            f"(asked.key >= {number << _BITS} AND asked.key < {(number << _BITS) + events})" for number, events in some
-        )
         query = (
             f"SELECT asked.key >> {_BITS}, count(*) FROM events AS asked "  # noqa: S608 - our own numbers
-            f"WHERE {is_write} AND ({ranges}) GROUP BY 1"
+            f"WHERE {is_write} AND ({_ranges(some, 'asked.key')}) GROUP BY 1"
         )
         counted.update({number: count for number, count in connection.exec_driver_sql(query)})  # noqa: C416 - rows
     return counted
+
+
+def endings(connection: sa.Connection, of: Collection[tuple[int, int]]) -> Mapping[int, tuple[int, str]]:
+    """Return when and how episodes ended within their first events, given as (number, events); open ones left out."""
+    found: dict[int, tuple[int, str]] = {}
+    for some in _some(of, _RANGES):
+        ranges = _ranges(some, "key")
+        query = f"SELECT key >> {_BITS}, at, outcome FROM events WHERE type = {_ENDED} AND ({ranges})"  # noqa: S608 - numbers
+        found.update({number: (at, str(outcome)) for number, at, outcome in connection.exec_driver_sql(query)})
+    return found
 
 
 def links(connection: sa.Connection, keys: Collection[int]) -> Mapping[int, bytes]:
@@ -112,6 +119,13 @@ def append(connection: sa.Connection, first: int, leaves: Sequence[tuple[str, by
     for some in _some(list(enumerate(leaves, first)), _PAGE):
         values = [{"place": place, "episode": episode, "data": data} for place, (episode, data) in some]
         connection.execute(tables.leaves.insert(), values)
+
+
+def _ranges(of: Sequence[tuple[int, int]], column: str) -> str:
+    return " OR ".join(
+        f"({column} >= {int(number) << _BITS} AND {column} < {(int(number) << _BITS) + int(events)})"
+        for number, events in of
+    )
 
 
 def _some(of: Collection[T], size: int) -> Iterator[list[T]]:

@@ -1,0 +1,172 @@
+"""A whole database against a checkpoint: every episode, and all that lists, ledgers and later checkpoints read of it.
+
+Beside the episodes' chains and leaves: the rows of `episodes`, the projections (which nothing guards, and people look
+at), the kept leaves, and what `db check` looks at. What belongs to an episode is said of that episode, the rest of
+"(database)".
+"""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from spectrace.audit.checkpoint_files import Held, leaves_file
+from spectrace.audit.checkpoints import DATABASE
+from spectrace.audit.integrity import INVALID, VerifyResult
+from spectrace.audit.leaves import BadLeaf, Leaf, hashes, read_leaf, strays
+from spectrace.audit.proving import prove_leaves, removed
+from spectrace.audit.standing_leaves import Tree, by_episode, in_database
+from spectrace.audit.verifying import Told, projections_told
+from spectrace.core import merkle
+from spectrace.core.admin_events import is_admin
+from spectrace.errors import UsageError
+from spectrace.store import episode_rows, leaf_rows, soundness, tables
+from spectrace.store.leaf_rows import Kept
+from spectrace.store.listing import Listable
+from spectrace.store.sql import SqlEventStore
+
+ROWS = "rows"
+"""The look of `db check` that `episode_rows` says episode by episode here."""
+
+
+class Proof:
+    """A checkpoint held against one database."""
+
+    def __init__(self, store: Listable, held: Held) -> None:
+        """Read the leaves: those beside the checkpoint, or those of the database where they have its root."""
+        if not isinstance(store, SqlEventStore):
+            raise UsageError("a checkpoint is compared with a database, or with a bundle.")
+        self._store, self._held = store, held
+        with store.database.reading() as connection:
+            self._kept = leaf_rows.kept(connection)
+        self._leaves = held.leaves if held.leaves is not None else self._own()
+        self.tree: Tree = by_episode(_readable(self._leaves or ()))
+
+    def names(self) -> list[str]:
+        """Return the episodes by their rows, which is all of them: runs first, then administrative logs."""
+        with self._store.database.reading() as connection:
+            query = sa.select(tables.episodes.c.episode).order_by(
+                tables.episodes.c.number <= 0, tables.episodes.c.number
+            )
+            return [str(one) for one in connection.scalars(query)]
+
+    def episodes(self, results: Iterable[VerifyResult]) -> list[VerifyResult]:
+        """Return the results of single episodes as the checkpoint proves them."""
+        with self._store.database.reading() as connection:
+            stored = in_database(connection, self.tree)
+        if self._leaves is None:
+            return [*results, self._no_leaves()]
+        return list(prove_leaves(results, self.tree, stored, self._held.checkpoint.at))
+
+    def whole(
+        self, results: Iterable[VerifyResult], url: str, jobs: int | None = None, told: Told | None = None
+    ) -> list[VerifyResult]:
+        """Return the results of all episodes, what is gone, and what else of the database is not as it should be."""
+        found = {one.episode: one for one in self.episodes(results)}
+        for one in removed(self.tree, [name for name in found if name != DATABASE]):
+            found[one.episode] = one
+        with self._store.database.reading() as connection:
+            for episode, what in (*self._altered_leaves(connection), *_altered_rows(connection)):
+                _say(found, episode, what)
+        runs = [one.episode for one in found.values() if one.result != INVALID and not is_admin(one.episode)]
+        for episode, what in projections_told(self._store, runs, jobs, told):
+            _say(found, episode, what)
+        problems = [(one.check, one.problem) for one in soundness.check(url) if one.problem is not None]
+        database = [f"{check}: {problem}" for check, problem in problems if check != ROWS]
+        return [*found.values(), *(_of_all(one) for one in database), *self._file()]
+
+    def removed(self, episode: str) -> VerifyResult | None:
+        """Return the result of an episode that the checkpoint has, named whole, and that is not there."""
+        return next(removed({episode: self.tree[episode]}, ()), None) if episode in self.tree else None
+
+    def _own(self) -> tuple[bytes, ...] | None:
+        """Return the database's leaves as far as the checkpoint goes; None where they do not have its root."""
+        size = self._held.checkpoint.size
+        found = tuple(row.data for row in self._kept[:size] if type(row.data) is bytes)
+        return found if len(found) == size and merkle.root(hashes(found)) == self._held.checkpoint.root else None
+
+    def _no_leaves(self) -> VerifyResult:
+        return _of_all(
+            f"its leaves do not have the signed root: the log was rewritten, rolled back or is another one. Without "
+            f"the leaves beside the checkpoint ({self._held.problem}) nobody can say where"
+        )
+
+    def _file(self) -> Iterator[VerifyResult]:
+        """Name the file beside the checkpoint where it is there and not what was signed."""
+        beside = leaves_file(self._held.path)
+        if self._held.problem is not None and beside.is_file():
+            yield VerifyResult(beside.name, INVALID, 0, None, None, self._held.problem)
+
+    def _altered_leaves(self, connection: sa.Connection) -> Iterator[tuple[str, str]]:
+        """Yield whose leaves the database keeps otherwise than they were signed, or than its episodes are."""
+        signed = self._held.leaves
+        if signed is not None and (self._kept or self._is_its_own(connection)):
+            there = {row.place: row for row in self._kept}
+            for place, data in enumerate(signed):
+                yield from _differing(place, data, there.get(place))
+        later = [row for row in self._kept if signed is None or row.place >= self._held.checkpoint.size]
+        yield from _later(self._kept, {row.place for row in later})
+        for leaf, _ in strays(connection, _readable([row.data for row in later])):
+            yield leaf.episode, f"a leaf of it in the database says {leaf.events} events, with another head"
+
+    def _is_its_own(self, connection: sa.Connection) -> bool:
+        """Whether the checkpoint was made here, and not in a database that this one's episodes were copied from."""
+        own = sa.select(tables.episodes.c.episode).join(tables.epochs).where(tables.epochs.c.place.is_not(None))
+        return self._held.checkpoint.extension("epoch") in set(connection.scalars(own))
+
+
+def _differing(place: int, data: bytes, row: Kept | None) -> Iterator[tuple[str, str]]:
+    episode = read_leaf(data).episode
+    if row is None:
+        yield episode, f"the database does not keep leaf {place} of it, which was signed"
+    elif row.data != data or row.episode != episode:
+        yield episode, f"leaf {place}, which was signed, is another one in the database"
+        if row.episode != episode:
+            yield str(row.episode), f"leaf {place} in the database is said to be of it, and was signed for {episode}"
+
+
+def _later(kept: Sequence[Kept], later: Container[int]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with leaves that were added after the checkpoint: no checkpoint would have added them."""
+    last: dict[str, Leaf] = {}
+    for count, row in enumerate(kept):
+        try:
+            leaf = read_leaf(row.data)
+        except (BadLeaf, TypeError):
+            leaf = None
+        if row.place in later and (leaf is None or leaf.episode != row.episode or row.place != count):
+            yield str(row.episode), f"leaf {row.place} in the database is none that a checkpoint added"
+        elif row.place in later and leaf is not None and _repeats(last.get(leaf.episode), leaf):
+            yield leaf.episode, f"leaf {row.place} in the database says no more than an earlier one of it"
+        if leaf is not None:
+            last[leaf.episode] = leaf
+
+
+def _repeats(before: Leaf | None, leaf: Leaf) -> bool:
+    return before is not None and leaf.events <= before.events
+
+
+def _altered_rows(connection: sa.Connection) -> Iterator[tuple[str, str]]:
+    for episode, what in episode_rows.altered(connection):
+        yield episode, f"its row says {what}"
+
+
+def _readable(leaves: Sequence[bytes]) -> Iterator[Leaf]:
+    """Yield the leaves; all are covered by the signed root, so one that cannot be read is of a later spectrace."""
+    for data in leaves:
+        try:
+            yield read_leaf(data)
+        except BadLeaf:
+            continue
+
+
+def _say(found: dict[str, VerifyResult], episode: str, what: str) -> None:
+    """Call an episode invalid, unless it is already: what was said first is nearer to the bytes."""
+    known = found.get(episode)
+    if known is None:
+        found[episode] = VerifyResult(episode, INVALID, 0, None, None, what)
+    elif known.result != INVALID:
+        found[episode] = replace(known, result=INVALID, first_bad_seq=None, detail=what)
+
+
+def _of_all(detail: str) -> VerifyResult:
+    return VerifyResult(DATABASE, INVALID, 0, None, None, detail)
