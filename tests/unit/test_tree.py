@@ -7,6 +7,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HARD_LIMIT = 400
 
 WITHOUT_MIRROR: dict[str, str] = {
+    "spectrace/audit/verifiable.py": "tests/unit/audit/test_integrity.py: a port",
     "spectrace/core/admin_events.py": "tests/unit/core/test_events.py: one vocabulary in four files",
     "spectrace/core/episode_events.py": "the same",
     "spectrace/core/fact_events.py": "the same",

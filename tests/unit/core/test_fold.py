@@ -196,3 +196,41 @@ def test_a_discarded_step_says_why():
 
     assert [item.discarded for item in rejected.steps] == ["rejected"]
     assert {item.discarded for item in cut_off.steps} == {"failed"}
+
+
+def erased(event):
+    """Return an event as it reads once its body is gone."""
+    header = {name: getattr(event.body, name, None) for name in ("effect", "authority", "outcome", "tool")}
+    return replace(event, body=Unknown(event.type, event.version, "null", **header))
+
+
+def without(type_, events):
+    """Return the events with the bodies of one type erased."""
+    return [erased(event) if event.type == type_ else event for event in events]
+
+
+def test_an_erased_draft_keeps_its_place_among_the_steps():
+    events = recorded_events()
+    whole, found = fold(events), fold(without("step.drafted", events))
+
+    assert [len(segment.steps) for segment in found.segments] == [len(segment.steps) for segment in whole.segments]
+    assert [[item.fate for item in segment.steps] for segment in found.segments] == [
+        [item.fate for item in segment.steps] for segment in whole.segments
+    ]
+    assert found.segments[0].steps[0].step.action == Call("cancel_order", "(erased)")
+    assert sorted(found.erased) == [event.seq for event in events if event.type == "step.drafted"]
+
+
+@pytest.mark.parametrize("type_", sorted({event.type for event in recorded_events()} - {"episode.started"}))
+def test_no_single_type_of_event_is_needed_but_the_first(type_):
+    events = recorded_events()
+    found = fold(without(type_, events))
+
+    assert found.events == len(events)
+    assert [segment.index for segment in found.segments] == [1, 2, 3]
+
+
+def test_an_erased_end_has_the_status_of_its_header():
+    found = fold(without("episode.ended", recorded_events()))
+
+    assert (found.ended.outcome, found.ended.reason, found.ended.reward) == ("completed", "(erased)", None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from spectrace.core.events import Event, GenerateFailed, GenerateRequested, VerdictGiven
+from spectrace.core.events import Event, GenerateFailed, GenerateRequested, Unknown, VerdictGiven
 from spectrace.core.fold import fold
 from spectrace.core.rereviews import Said, Scope, answers_of, asked_of, scope_of, selected
 from spectrace.core.types import Usage, Verdict
@@ -106,3 +106,12 @@ def test_the_threshold_is_of_scored_verdicts_alone():
 def test_options_that_are_no_json_are_no_episode_of_ours():
     with pytest.raises(json.JSONDecodeError):
         scope_of(options("{"))
+
+
+def test_what_stood_in_an_erased_context_is_not_selected():
+    gone = [
+        replace(event, body=Unknown(event.type, event.version, "null")) if event.type == "act.completed" else event
+        for event in recorded_events()
+    ]
+
+    assert [one.segment for one in selected(fold(gone), only_rejected=False)] == [1]

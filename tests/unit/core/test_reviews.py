@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from spectrace.core.baselines import WeakOnly
+from spectrace.core.events import Unknown
 from spectrace.core.fold import fold
 from spectrace.core.reviews import Review, agrees, differs, reviews_of
 from spectrace.core.types import Call, History, Verdict
@@ -78,3 +79,35 @@ def test_the_same_action_written_otherwise_is_no_difference():
     spaced = replace(REPAIRED, replacement=Call(FIND.tool, FIND.arguments.replace(":", " : ")))
 
     assert not differs(judged(REPAIRED), spaced)
+
+
+def test_a_review_whose_context_or_verdict_is_erased_is_marked_and_those_before_it_are_not():
+    events = recorded_events()
+    seq = next(event.seq for event in events if event.type == "act.completed" and event.body.tool == "get_order")
+    gone = [
+        replace(event, body=Unknown(event.type, event.version, "null")) if event.seq == seq else event
+        for event in events
+    ]
+    last = max(event.seq for event in events if event.type == "verdict.given")
+    lost = [
+        replace(event, body=Unknown(event.type, event.version, "null")) if event.seq == last else event
+        for event in events
+    ]
+
+    assert [one.redacted for one in reviews_of(fold(gone))] == [False, True, True]
+    assert [(one.redacted, one.recorded is None) for one in reviews_of(fold(lost))] == [
+        (False, False),
+        (False, False),
+        (True, True),
+    ]
+
+
+def test_what_no_reviewer_saw_may_be_erased():
+    gone = [
+        replace(event, body=Unknown(event.type, event.version, "null"))
+        if event.type in {"generate.requested", "generate.completed", "evaluate.completed"}
+        else event
+        for event in recorded_events()
+    ]
+
+    assert [one.redacted for one in reviews_of(fold(gone))] == [False, False, False]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from spectrace.core.deeds import RESUME
-from spectrace.core.events import ActCompleted, Parent
+from spectrace.core.events import ActCompleted, Parent, Unknown
 from spectrace.core.tally import Tally
 from tests.episodes import recorded_events
 
@@ -38,3 +38,18 @@ def test_the_same_answers_in_an_episode_that_took_over_nothing_count():
     taken = [replace(body, source="record") if isinstance(body, ActCompleted) else body for body in bodies]
 
     assert counted(taken) == counted(bodies)
+
+
+def test_of_an_erased_event_what_its_header_says_is_counted():
+    bodies = [event.body for event in recorded_events()]
+    names = ("effect", "authority", "outcome", "tool")
+    gone = [
+        Unknown(body.TYPE, body.VERSION, "null", **{name: getattr(body, name, None) for name in names})
+        for body in bodies
+    ]
+    whole, found = counted(bodies), counted(gone)
+
+    for name in ("segments", "reviews", "rejections", "unusable", "repairs", "writes", "reads"):
+        assert getattr(found, name) == getattr(whole, name), name
+    assert found.steps < whole.steps  # those of repairs are in bodies only
+    assert found.weak_calls == 0
