@@ -45,6 +45,8 @@ _OUTCOMES = frozenset({"ok", "error", "never"})
 _UNIT = ("shop", "tau2:")
 """Environments whose rewards are known to lie between 0 and 1."""
 _LONGEST = 40
+_DIGEST = 19
+"""Characters of a digest that are shown."""
 
 
 def act_after_end(account: Account) -> Iterator[Found]:
@@ -107,7 +109,7 @@ def unfit_task(account: Account) -> Iterator[Found]:
         return
     first = account[0].seq
     if started.task_digest != task_digest(started.task):
-        yield first, f"the task is not the one that its digest {started.task_digest[:19]} is of"
+        yield first, f"the task is not the one that its digest {str(started.task_digest)[:_DIGEST]} is of"
     if started.origin is not None and started.origin.unfit is not None:
         yield first, f"the imported entry is no run of this task: {started.origin.unfit}"
     graded = [one for one in account if isinstance(one.body, EvaluateCompleted)]
@@ -157,7 +159,7 @@ def tools_changed(account: Account) -> Iterator[Found]:
         return
     now = started.tools_digest
     if now != tools_digest(started.tools):
-        yield account[0].seq, f"the tools are not those that their digest {now[:19]} is of"
+        yield account[0].seq, f"the tools are not those that their digest {str(now)[:_DIGEST]} is of"
         return
     names = {tool.name: tool for tool in started.tools}
     for event in account:
@@ -168,6 +170,6 @@ def tools_changed(account: Account) -> Iterator[Found]:
                 yield event.seq, f"the tools changed: {', '.join(other) or 'their order'}", "warning"
                 now, names = digest, there
             case GenerateRequested(who=who, tools_digest=digest) if who in AGENT and digest not in {None, now}:
-                yield event.seq, f"the {who} model was sent other tools ({str(digest)[:19]}) than the episode has"
+                yield event.seq, f"the {who} model was sent other tools ({str(digest)[:_DIGEST]}) than the episode has"
             case _:
                 pass
