@@ -58,7 +58,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Say whether episodes, or those of a bundle, are what a signed checkpoint covers, or else intact by themselves."""
-    trust = _trust(checkpoint, key, cosigners)
+    trust = trust_in(checkpoint, key, cosigners)
     bundles = [name for name in episodes if _is_bundle(name)]
     results = [result for name in bundles for result in _bundle(Path(name), key, trust)]
     if len(bundles) < len(episodes) or not bundles or every or filters != Filters():
@@ -74,7 +74,7 @@ def command(
     ctx.exit(1 if INVALID in found else 0 if found <= {CONSISTENT, VALID} else _UNKNOWN)
 
 
-def _trust(checkpoint: Path | None, key: str | None, cosigners: Sequence[str]) -> Held | Unproved | None:
+def trust_in(checkpoint: Path | None, key: str | None, cosigners: Sequence[str]) -> Held | Unproved | None:
     """Return the checkpoint if it is signed as was asked; None where none was given."""
     if checkpoint is None:
         if cosigners:

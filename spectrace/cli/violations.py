@@ -56,7 +56,7 @@ def command(
     as_json: bool,
 ) -> None:
     """List what breaks a rule of the audit, such as a write before its verdict, and what is worth a look."""
-    theirs = _theirs(own)
+    theirs = users_rules(own)
     rules = _asked({**RULES, **theirs}, only)
     if listed:
         _list(rules, as_json=as_json)
@@ -81,7 +81,7 @@ def command(
     ctx.exit(1 if broken else _UNKNOWN if tally.nothing_judged or tally.failed else unreadable)
 
 
-def _theirs(own: Sequence[str]) -> dict[str, Rule]:
+def users_rules(own: Sequence[str]) -> dict[str, Rule]:
     """Import the rules that the user named, here or in spectrace.toml; nothing else is imported."""
     found: dict[str, Rule] = {}
     for name in dict.fromkeys((*settings_here().rules, *own)):
