@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from spectrace import __version__
 from spectrace.audit.answers import Filters
+from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.covering import covering
+from spectrace.audit.erasures import erased_seqs
 from spectrace.audit.integrity import VerifyResult
 from spectrace.audit.ledger import Between
 from spectrace.audit.lines import counted
@@ -22,13 +24,14 @@ from spectrace.audit.reading import Unread
 from spectrace.audit.report_figures import Figures
 from spectrace.audit.report_log import LogIdentity, identity
 from spectrace.audit.report_open import OpenAction, may_be_open, open_actions
+from spectrace.audit.report_proof import Trust, Witness, verify, witness
 from spectrace.audit.report_records import Record, records
 from spectrace.audit.report_rows import Deeds
 from spectrace.audit.rules import RULES, Rule, Tally, Violation
+from spectrace.audit.rules_reading import broken
 from spectrace.audit.unknowns import NotKnown
 from spectrace.audit.unknowns_reading import unknowns_of
 from spectrace.audit.unreviewed import Unreviewed, unreviewed
-from spectrace.audit.verifying import verify_all
 from spectrace.core.deeds import Deed
 from spectrace.errors import EpisodeNotFound
 from spectrace.store.process import operator
@@ -57,6 +60,7 @@ class Wanted:
     rows: int | None = MOST_ROWS
     """Of each table; None: all."""
     rules: Sequence[Rule] = tuple(RULES.values())
+    trust: Trust | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,8 +86,9 @@ class Report:
     violations: list[Violation] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     records: list[Record] = field(default_factory=list)
-    verified: list[tuple[VerifyResult, str]] = field(default_factory=list)
-    """Each with the head of the episode, in hex."""
+    verified: list[tuple[VerifyResult, str | None]] = field(default_factory=list)
+    """Each with the head of the episode, in hex; None where there is no such episode."""
+    witness: Witness | None = None
     lost: list[Unread] = field(default_factory=list)
     """What cannot be read, each once."""
 
@@ -110,20 +115,26 @@ def report(reader: Reader, wanted: Wanted, told: Told = lambda _: None) -> Itera
 
 
 def _gather(reader: Reader, made: Report, told: Told) -> None:
+    wanted = made.wanted
     acting = _actions(reader, made, told)
     _choose(reader, made, acting)
     of = counted(len(made.episodes), "episode")
-    covered = covering(reader.store, None)
+    trust = wanted.trust
+    covered = covering(reader.store, trust.path if trust is not None and isinstance(trust.held, Held) else None)
     made.unknowns = list(
         unknowns_of(reader.store, made.episodes, covered, made.lost, lambda done: told(f"unknowns: {done:,} of {of}"))
     )
     for number, name in enumerate(made.episodes, 1):
         told(f"rules: {number:,} of {of}")
-        made.unreviewed += unreviewed(reader.account(name, made.lost))
-        made.violations += reader.violations(name, rules=made.wanted.rules, lost=made.lost, tally=made.tally)
+        events = reader.account(name, made.lost)
+        made.unreviewed += unreviewed(events)
+        if erased_seqs(events):  # an account is content with headers, rules are asked as their command asks them
+            made.violations += reader.violations(name, rules=wanted.rules, lost=made.lost, tally=made.tally)
+        else:
+            made.violations += broken(reader.store, name, events, wanted.rules, made.tally)
     logs = reader.administrative()
     made.records = records(reader.store, logs, made.lost)
-    _verify(reader, made, [*made.episodes, *logs], told)
+    _verify(reader, made, logs, told)
     made.lost = list({(one.episode, one.detail): one for one in made.lost}.values())
     made.read_until = time.time_ns() // 1000
 
@@ -159,13 +170,18 @@ def _choose(reader: Reader, made: Report, acting: Collection[str]) -> None:
             made.statuses[one.status] += 1
 
 
-def _verify(reader: Reader, made: Report, names: Sequence[str], told: Told) -> None:
+def _verify(reader: Reader, made: Report, logs: Sequence[str], told: Told) -> None:
+    wanted = made.wanted
+    whole = wanted.episodes is None and wanted.filters == Filters() and wanted.between == (None, None)
+
     def show(done: int, of: int) -> None:
         told(f"verify: {done:,} of {of:,}")
 
-    for result in verify_all(reader.store, names, told=show):
+    results = verify(reader, [*made.episodes, *logs], wanted.trust, wanted.url if whole else None, show)
+    made.witness = None if wanted.trust is None else witness(wanted.trust)
+    for result in results:
         try:
             head = reader.store.row(result.episode).head.hex()
-        except EpisodeNotFound:  # removed a moment ago; its result says so
-            head = ""
+        except EpisodeNotFound:  # it was removed, or it is no episode: the result says so
+            head = None
         made.verified.append((result, head))

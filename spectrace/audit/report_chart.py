@@ -17,7 +17,7 @@ _TALL = 170
 _TICKS = 4
 _ROW, _BAR, _NAMES = 24, 16, 132
 _MOST_LABELS = 9
-_STEPS = (1, 2, 5, 10)
+_STEPS = (1, 2, 3, 5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from spectrace.audit.report import Report
 from spectrace.audit.report_figures import Figures, spans
+from spectrace.audit.report_proof import Witness
 from spectrace.audit.rules import VIOLATION, WARNING
 
 _MICRO = 1_000_000
@@ -49,12 +50,21 @@ def numbers(report: Report) -> dict[str, object]:
             "total": len(report.verified),
             "by_result": most_first(Counter(one.result for one, _ in report.verified)),
         },
+        "checkpoint": _checkpoint(report.witness),
         "rows": {
             "most": report.wanted.rows,
             "ran_left_out": report.ran.left_out,
             "never_left_out": report.never.left_out,
         },
     }
+
+
+def _checkpoint(witness: Witness | None) -> dict[str, object] | None:
+    """Return what was held against the log; its leaves are in its own file."""
+    if witness is None:
+        return None
+    said = {name: value for name, value in asdict(witness).items() if name not in {"leaves", "without_leaves"}}
+    return {**said, "at": utc(witness.at), "leaves": len(witness.leaves)}
 
 
 def _violations(report: Report) -> dict[str, object]:

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from spectrace.audit import report_words as words
 from spectrace.audit.integrity import CONSISTENT, INVALID
+from spectrace.audit.proving import VALID
 from spectrace.audit.report import Report
 from spectrace.audit.report_chart import by_time, shares
 from spectrace.audit.report_figures import OUTCOMES, spans
@@ -30,7 +31,7 @@ from spectrace.core.digest import text_digest
 HEAD, MOST = 160, 4_000
 """Characters of a long text that are shown at once, and when it is unfolded."""
 _NOTHING = "\N{EN DASH}"
-_WELL = frozenset({CONSISTENT, "valid"})
+_WELL = frozenset({CONSISTENT, VALID})
 _CHUNK = 1 << 16
 
 
@@ -126,6 +127,7 @@ def _context(report: Report) -> dict[str, object]:
         "unknowns": sorted(report.unknowns, key=lambda one: _place(UNKNOWNS, one.kind)),
         "unreviewed": sorted(report.unreviewed, key=lambda one: _place(UNREVIEWED, one.kind)),
         "verified": sorted(report.verified, key=lambda one: one[0].result in _WELL),
+        "leaves": _leaves(report),
         "unit": unit,
         "spans": all_spans,
         "outcomes": list(dict.fromkeys((*OUTCOMES, *report.figures.by_outcome))),
@@ -141,8 +143,16 @@ def _context(report: Report) -> dict[str, object]:
         "unreviewed_words": UNREVIEWED,
         "outcome_words": words.OUTCOME,
         "authority_words": words.AUTHORITY,
+        "effect_by": words.EFFECT_BY,
         "result_words": words.RESULT,
     }
+
+
+def _leaves(report: Report) -> str:
+    """Return the leaves of the checkpoint as lines, as the file beside it has them; nothing where they are too many."""
+    held = () if report.witness is None else report.witness.leaves
+    most = len(held) if report.wanted.rows is None else report.wanted.rows
+    return "".join(f"{leaf.decode()}\n" for leaf in held) if len(held) <= most else ""
 
 
 def _place(kinds: Iterable[str], kind: str) -> int:
@@ -179,4 +189,7 @@ def _sections(report: Report) -> Iterator[Section]:
     yield Section("authority", "Who gave authority", "")
     yield Section("records", "Administrative records", _grouped(len(report.records)))
     yield Section("proof", "Invalid", _grouped(invalid), "bad" if invalid else "")
+    if report.witness is not None:
+        valid = sum(one.result == VALID for one, _ in report.verified)
+        yield Section("proof", "Proved by the checkpoint", _grouped(valid), "" if valid else "bad")
     yield Section("words", "Words", "")

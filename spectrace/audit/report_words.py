@@ -20,6 +20,12 @@ AUTHORITY = {
     "unknown": "The log does not say, as in what was imported from another program.",
     "none": "The log names none.",
 }
+EFFECT_BY = {
+    "declared": "declared by its author",
+    "override": "by an operator's override",
+    "default": "nobody declared it",
+    "environment": "declared by its environment",
+}
 RESULT = {
     INVALID: "Not what was recorded, or not whole: the first bad event is named.",
     CONSISTENT: "Intact by its own account: every stored byte is the one that the chain was computed over. That is no "

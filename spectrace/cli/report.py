@@ -10,7 +10,9 @@ from spectrace.audit.lines import counted
 from spectrace.audit.report import MOST_ROWS, Report, Wanted, report
 from spectrace.audit.report_numbers import numbers
 from spectrace.audit.report_page import write
+from spectrace.audit.report_proof import Trust
 from spectrace.audit.rules import RULES
+from spectrace.audit.signing import read_key
 from spectrace.cli import console, document, violations
 from spectrace.cli.options import (
     db_option,
@@ -23,6 +25,7 @@ from spectrace.cli.options import (
     whole,
 )
 from spectrace.cli.select import described, named, require_runs
+from spectrace.cli.verify import trust_in
 from spectrace.config import database_url
 from spectrace.errors import UsageError
 from spectrace.store.new_file import new_file
@@ -38,6 +41,9 @@ _IDS = 6
 @filter_options(without=("since", "until"))
 @click.option("--since", metavar="TIME", help="Actions asked, or else drafted, at or after this time.")
 @click.option("--until", metavar="TIME", help="Actions asked, or else drafted, before this time.")
+@click.option("--checkpoint", type=click.Path(path_type=Path), metavar="FILE", help="The checkpoint to compare with.")
+@click.option("--key", metavar="PUB", help="The public key that signed it: as it stands, or the file that holds it.")
+@click.option("--cosigner", "cosigners", multiple=True, metavar="PUB", help="Whose cosignature it must have too.")
 @click.option("--title", default="Audit report", show_default=True, metavar="TEXT", help="What it is headed.")
 @click.option(
     "--rows",
@@ -56,6 +62,9 @@ def command(
     output: Path,
     since: str | None,
     until: str | None,
+    checkpoint: Path | None,
+    key: str | None,
+    cosigners: Sequence[str],
     title: str,
     rows: int,
     db: str | None,
@@ -65,7 +74,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Write one HTML page: what is unknown, what broke a rule, what ran on whose authority, and the proof."""
-    url = database_url(db)
+    url, trust = database_url(db), _trust(checkpoint, key, cosigners)
     with new_file(output, force=force) as file, reading(db) as reader, console.progress() as progress:
         if episodes and filters != Filters():
             raise UsageError("name episodes, or choose them with filters; not both.")
@@ -79,6 +88,7 @@ def command(
             filters=filters,
             between=(moment(since), moment(until)),
             rows=rows or None,
+            trust=trust,
             rules=(*RULES.values(), *violations.users_rules(()).values()),
         )
         with report(reader, wanted, lambda said: progress.show("report", said)) as made:
@@ -90,6 +100,14 @@ def command(
     else:
         _show(made, output, digest, size)
     ctx.exit(console.lost(made.lost))
+
+
+def _trust(checkpoint: Path | None, key: str | None, cosigners: Sequence[str]) -> Trust | None:
+    """Return the checkpoint, if it is signed as was asked; None where none was given."""
+    held = trust_in(checkpoint, key, cosigners)
+    if checkpoint is None or key is None or held is None:
+        return None
+    return Trust(checkpoint, read_key(key), tuple(read_key(one) for one in cosigners), held)
 
 
 def _words(names: Sequence[str], filters: Filters) -> str:
