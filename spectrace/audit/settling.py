@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.audit.recovery import INDETERMINATE
 from spectrace.core.deeds import changes_state, deeds
-from spectrace.core.events import EpisodeStarted, Event, OutcomeSettled
+from spectrace.core.events import ActCompleted, ActRequested, EpisodeStarted, Event, OutcomeSettled, ResetCompleted
+from spectrace.core.types import Effect
 from spectrace.errors import StoreError, UsageError
 from spectrace.store.event_store import Pending
 from spectrace.store.listing import Listable
@@ -20,6 +21,8 @@ from spectrace.store.recovery import end_interrupted
 
 OUTCOMES = ("ok", "error", "never")
 LONGEST_NAME = 100
+_SHORT = 23
+"""Of a digest: its algorithm's tag and enough to tell it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +95,41 @@ def _standing(events: Sequence[Event], request: int) -> tuple[str, str | None]:
         )
     (now,) = (deed for deed in deeds(events) if deed.seq == request)
     return now.outcome, now.tool
+
+
+def unmoved(events: Sequence[Event]) -> list[str]:
+    """Say where a write was settled as done and the state, as far as the log tells it, is the one from before it.
+
+    Of a parent's events: the state that a later act met. Of those of a child that goes on: the one that it found.
+    """
+    known: str | None = None
+    asked: dict[int, str | None] = {}
+    words = {event.body.request: event.body.outcome for event in events if isinstance(event.body, OutcomeSettled)}
+    settled = {request for request, outcome in words.items() if outcome == "ok"}  # of several words the last counts
+    said: list[str] = []
+    for event in events:
+        match event.body:
+            case ResetCompleted(fingerprint=state):
+                known = state
+            case ActRequested(effect=Effect.WRITE):
+                asked[event.seq] = known
+            case ActCompleted(request=request, source="edited", effect=Effect.WRITE, outcome="ok") as body:
+                if body.fingerprint_before is not None and body.fingerprint_before == body.fingerprint_after:
+                    said.append(_unmoved(f"{event.episode}:{request}", body.fingerprint_after))
+                known = body.fingerprint_after
+            case ActCompleted(fingerprint_before=before, fingerprint_after=after):
+                for request in sorted(settled & {seq for seq, state in asked.items() if state == before is not None}):
+                    said.append(_unmoved(f"{event.episode}:{request}", before or ""))
+                    settled.discard(request)
+                asked.pop(event.body.request, None)
+                known = after
+            case _:
+                pass
+    return said
+
+
+def _unmoved(where: str, state: str) -> str:
+    return (
+        f"{where} is settled as ok, and the state behind it is the one from before it ({state[:_SHORT]}): by that it "
+        "changed nothing. Look again; another word takes this one's place."
+    )

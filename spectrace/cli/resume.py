@@ -7,7 +7,7 @@ import click
 from spectrace.audit.children import require_untouched
 from spectrace.audit.queries import Reader
 from spectrace.audit.recovery import require_ended
-from spectrace.audit.settling import person
+from spectrace.audit.settling import person, unmoved
 from spectrace.cli import child as child_episode
 from spectrace.cli import console, document
 from spectrace.cli.console import Column
@@ -101,7 +101,8 @@ def command(
 
             child = run_loop(go())
             watch.ended(child)
-        for said in _other_models(store, left, child.episode):
+        still = unmoved(list(store.read(child.episode, prompts=False)))
+        for said in [*_other_models(store, left, child.episode), *still]:
             console.say(said, style="warning")
     finally:
         store.close()

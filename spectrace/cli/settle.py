@@ -4,7 +4,7 @@ import click
 
 from spectrace.audit.children import require_untouched, taken_back
 from spectrace.audit.queries import Reader
-from spectrace.audit.settling import OUTCOMES, Settled, settle
+from spectrace.audit.settling import OUTCOMES, Settled, settle, unmoved
 from spectrace.cli import console, document
 from spectrace.cli.options import db_option, json_option
 from spectrace.cli.select import event_of
@@ -52,6 +52,7 @@ def command(event: str, outcome: str, evidence: str, by: str, db: str | None, *,
 def _after(store: SqlEventStore, episode: str) -> list[str]:
     """Say who went on with another word, and whether anything goes on from here now."""
     said = [f"{one}. Nothing goes on from {one.child}." for one in taken_back(store, episode)]
+    said += unmoved(list(store.read(episode, prompts=False)))
     try:
         left_by(list(store.read(episode)))
     except SpectraceError:  # another write is open, or nobody here can go on with it: `resume` says which

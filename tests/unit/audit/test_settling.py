@@ -5,10 +5,11 @@ import pytest
 
 from spectrace.audit.integrity import verify_episode
 from spectrace.audit.recovery import interrupted, recover
-from spectrace.audit.settling import settle
+from spectrace.audit.settling import settle, unmoved
 from spectrace.core.deeds import deeds
+from spectrace.core.events import ActCompleted, ActRequested, Event, OutcomeSettled, ResetCompleted
 from spectrace.core.specagent import SpecAgent
-from spectrace.core.types import Call
+from spectrace.core.types import Call, Observation
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
 from spectrace.errors import Conflict, StoreError, UsageError
 from spectrace.models.scripted import ScriptedModel
@@ -145,3 +146,52 @@ def test_an_administrative_log_has_nothing_to_settle(tmp_path):
     with pytest.raises(UsageError, match="is an administrative log"):
         settle(store, log, 0, "ok", **WORD)
     store.close()
+
+
+def after_the_word(outcome: str, state: str | None):
+    """A write that got no answer, a read that then met a state, and a word on the write; event numbers are as told."""
+
+    def asked(effect: str, name: str, position: str) -> ActRequested:
+        return ActRequested(
+            effect=effect,
+            authority="actor",
+            tool=name,
+            position=position,
+            action=Call(name, "{}"),
+            requestor="agent",
+            idempotency_key="",
+        )
+
+    write, read = asked("write", "pay", "s1.1"), asked("read", "look", "s2.1")
+    answer = ActCompleted(
+        effect="read",
+        authority="read",
+        outcome="ok",
+        tool="look",
+        request=3,
+        position="s2.1",
+        observation=Observation("1"),
+        fingerprint_before=state,
+        fingerprint_after=state,
+        latency_us=1,
+        source="live",
+    )
+    begun = ResetCompleted(request=0, messages=(), done=False, fingerprint="sha256:before", latency_us=1, source="live")
+    word = OutcomeSettled(authority="person:Ann", outcome=outcome, request=2, evidence="seen")
+    bodies = (begun, write, read, answer, word)
+    return [Event("ep", seq, "", seq, body) for seq, body in enumerate(bodies, 1)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "warned"),
+    [
+        ("ok", "sha256:before", True),
+        ("ok", "sha256:other", False),
+        ("ok", None, False),
+        ("never", "sha256:before", False),
+    ],
+)
+def test_an_ok_behind_which_the_state_is_as_before_is_warned_of(outcome, state, warned):
+    said = unmoved(after_the_word(outcome, state))
+
+    assert [one.split(" is settled")[0] for one in said] == (["ep:2"] if warned else [])

@@ -219,3 +219,20 @@ def test_an_action_that_a_child_does_again_is_grouped_with_its_parents(line, int
     told = " ".join(line("audit", "actions").stdout.split())
 
     assert f'Same action, 2 executions: change {{"id": "A"}} at {interrupted}:{ASKED}, {item["episode"]}:' in told
+
+
+def test_a_word_that_the_state_speaks_against_is_warned_of(line, interrupted, going):
+    with connected("desk.db") as database:
+        database.execute("DELETE FROM changes")
+        database.commit()
+    settle(line, interrupted)
+    result = line("resume", interrupted, *going)
+
+    assert result.exit_code == 0
+    assert f":{ASKED} is settled as ok, and the state behind it is the one from before it" in result.stderr
+
+
+def test_a_word_that_fits_the_state_is_not(line, interrupted, going):
+    settle(line, interrupted)
+
+    assert "is settled as ok" not in line("resume", interrupted, *going).stderr
