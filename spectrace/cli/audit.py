@@ -252,9 +252,9 @@ def _row(deed: Deed) -> list[console.Cell]:
 
 
 def outcome_span(deed: Deed) -> console.Span:
-    """Return the outcome in its colour; of what an import tells, where no authority is known, it is the file's word."""
+    """Return the outcome in its colour. A file that was imported has a result: a text, which proves no effect."""
     if deed.authority == "unknown" and deed.outcome in {"ok", "error"} and deed.kind == "call":
-        return f"{deed.outcome} (its file says)", "warning"
+        return ("a result" if deed.outcome == "ok" else "an error") + "; effect unknown", "warning"
     return status_span(deed.outcome)
 
 

@@ -1,10 +1,13 @@
 """Case 096: a call that timed out may have run: one charge is never a fact, the ledger says one to two."""
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 
+from spectrace.audit.reconciling import Write, reconcile
+from spectrace.audit.record_file import read_records
 from spectrace.audit.repeats import repeated
 from spectrace.audit.settling import settle
 from spectrace.core.deeds import deeds
@@ -83,3 +86,39 @@ def test_what_is_found_later_in_the_servers_ledger_is_a_new_event_and_then_the_c
     assert after[: len(before)] == before
     assert isinstance(after[-1].body, OutcomeSettled)
     assert (group.least, group.most) == (len(CHARGES), len(CHARGES))
+
+
+def reconciled(store, tmp_path, charges):
+    """The server's ledger as CSV, beside the log; its records name the charge and the cents."""
+    path = tmp_path / "server.csv"
+    with path.open("w", newline="") as stream:
+        rows = csv.DictWriter(stream, ["charge_id", "cents"])
+        rows.writeheader()
+        rows.writerows(charges)
+    file = read_records(path, {"charge_id": "id", "cents": "arg.cents"}, "charge_fee")
+    return list(reconcile(file, [Write(deed) for deed in deeds(store.read("ep-1"))], 60_000_000))
+
+
+def test_beside_the_servers_ledger_the_first_call_is_found_and_settled_as_such(log, tmp_path):
+    store, asked = log
+    found = reconciled(store, tmp_path, CHARGES)
+    (later,) = [one for one in found if one.result == "found"]
+
+    assert sorted(one.result for one in found) == ["found", "matched"]
+    assert later.deed.seq == asked["c1"]
+    assert later.detail.startswith("ran (found later)")
+    settle(store, "ep-1", later.deed.seq, "ok", evidence=later.detail, by="Ann")
+    assert [one.result for one in reconciled(store, tmp_path, CHARGES)] == ["matched", "matched"]
+
+
+def test_with_one_charge_in_the_servers_ledger_nobody_guesses_which_call_it_was(log, tmp_path):
+    store, _ = log
+
+    assert [one.result for one in reconciled(store, tmp_path, CHARGES[:1])] == ["ambiguous", "ambiguous"]
+
+
+def test_with_none_the_first_did_not_run_and_the_second_is_in_the_log_only(log, tmp_path):
+    store, asked = log
+    found = {one.deed.seq: one.result for one in reconciled(store, tmp_path, [])}
+
+    assert found == {asked["c1"]: "not_found", asked["c2"]: "log_only"}
