@@ -68,16 +68,23 @@ def reader() -> Iterator[Reader]:
 
 
 def load(reader: Reader, episode: str) -> Loaded:
-    """Return an episode; read again only when it has grown."""
-    row = reader.store.row(episode)
-    return _load(reader, database(), episode, row.head.hex(), row.state)
+    """Return an episode; read again only when it has grown, or something of it is erased."""
+    row, erased = reader.store.row(episode), len(reader.store.proofs(episode))
+    return _load(reader, database(), episode, row.head.hex(), row.state, erased)
 
 
 @st.cache_resource(ttl="5m", max_entries=3, show_spinner=False)
-def _load(_reader: Reader, url: str, episode: str, head: str, state: str) -> Loaded:  # noqa: ARG001 - parts of the key
+def _load(
+    _reader: Reader,
+    url: str,  # noqa: ARG001
+    episode: str,
+    head: str,  # noqa: ARG001
+    state: str,
+    erased: int,  # noqa: ARG001
+) -> Loaded:
     glances = _reader.glances(episode)
     lines = tuple(_short(line(event, messages)) for event, messages in glances)
-    return Loaded(fold(require_start(episode, [event for event, _ in glances])), lines, state)
+    return Loaded(fold(require_start(episode, [event for event, _ in glances], _reader.store)), lines, state)
 
 
 def _short(one: EventLine) -> EventLine:
