@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 from spectrace.redaction.coded import by_code
 from spectrace.redaction.detector import Detector
 from spectrace.redaction.findings import MARK, NUMBER, PLACEHOLDER, SECRET, Found, merged
-from spectrace.redaction.json_walk import HIDDEN, Decoded, walk
+from spectrace.redaction.json_walk import BEGINS, HIDDEN, Decoded, walk
 from spectrace.redaction.restoring import escaped, put_back, standing
 from spectrace.redaction.rules import VERSION, Rules
 from spectrace.redaction.secret_key import SecretKey
@@ -29,6 +29,7 @@ _LEAST = 8
 """A shorter secret is a word that other texts hold too; it is replaced where it stands, and looked for nowhere."""
 _LONG_WORD = 20
 _ANY = "surrogatepass"
+_ROUNDS = 4
 _CACHED = 4 * 2**20
 """Characters of texts whose result is kept; of one text at most a thirty-second part of it."""
 
@@ -136,7 +137,15 @@ class Redactor:
         return f"{MARK}{kind}-{self._key.tag(value)}"
 
     def _by_rule(self, text: str) -> _Told:
-        return self._replaced(text, self._detector.find(text))
+        """Replace what the rules find, until they find no more: what is gone may have hidden its neighbour."""
+        told, secrets = self._replaced(text, self._detector.find(text))
+        for _ in range(_ROUNDS):
+            found = self._detector.find(told) if secrets else []
+            if not found:
+                break
+            told, more = self._replaced(told, found)
+            secrets += more
+        return told, secrets
 
     def _replaced(self, text: str, found: list[Found]) -> _Told:
         if not found:
@@ -165,9 +174,10 @@ class Redactor:
         """Replace what was seen before."""
         if len(text) < _LEAST:
             return text
-        if "\\" not in text:
+        crosses = BEGINS.match(text) is not None and any('"' in value for value in self._searched)
+        if "\\" not in text and not crosses:  # a secret with a quote may end behind the string that it stands in
             found: list[Found] | None = self._literal(text)
-        elif self._may_hold(text):
+        elif crosses or self._may_hold(text):
             found = walk(text, self._literal, None)
             found = self._literal(text) if found is None else found
         else:

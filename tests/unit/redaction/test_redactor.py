@@ -171,6 +171,8 @@ def test_redacting_twice_is_redacting_once(text):
 
 
 @given(plain)
+@example("000000000password=00000000")
+@example('{"password": "0000000\\"", "api_key": {"user": "0000000"}}')
 def test_restoring_gives_the_text_back(text):
     one = redactor()
     back = one.restore(one.text(text))
