@@ -5,9 +5,10 @@ A Setup is a pure function of `episode.started`: a replay builds the very same o
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from spectrace.core.classified import BY, Classify
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts, Rendered
 from spectrace.core.types import (
@@ -55,6 +56,8 @@ class Setup:
     seed: int | None = None
     revision: int = PROTOCOL_REVISION
     """The rules that replies are read by and prompts are rendered by."""
+    classify: Classify | None = field(default=None, compare=False)
+    """Says the effect of a call whose tool has a classifier; without it such a call has the tool's own, a write."""
 
     def model(self, role: str) -> ModelFacts:
         """Return the weak, strong or user model."""
@@ -85,7 +88,10 @@ class Setup:
         """Return the action's effect; a tool that nobody declared is a write."""
         match action:
             case Call(tool):
-                return self.by_name[tool].effect if tool in self.by_name else Effect.WRITE
+                spec = self.by_name.get(tool)
+                if spec is not None and spec.effect_by.startswith(BY) and self.classify is not None:
+                    return self.classify(action)
+                return Effect.WRITE if spec is None else spec.effect
             case Reply():
                 return Effect.REPLY
             case Finish():
@@ -214,7 +220,7 @@ def _object(properties: dict[str, object]) -> dict[str, object]:
     }
 
 
-def setup_of(started: EpisodeStarted) -> Setup:
+def setup_of(started: EpisodeStarted, classify: Classify | None = None) -> Setup:
     """Build the Setup that an `episode.started` describes."""
     return Setup(
         task=started.task,
@@ -225,4 +231,5 @@ def setup_of(started: EpisodeStarted) -> Setup:
         models=started.models,
         seed=started.seed,
         revision=started.protocol_revision,
+        classify=classify,
     )

@@ -2,14 +2,17 @@
 
 A declaration is a claim of whoever wrote the tool: an operator may overrule it by tool name, and `effect_by` of the
 spec then says so. The third kind, an *observed* effect, is the core's: a declared read that moved the fingerprint.
-Classification is by tool, not by arguments: a tool that sometimes writes must be declared a write.
+A tool that sometimes writes is declared a write, or with a classifier of its arguments (`core.classified`), which an
+override of its effect switches off.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from spectrace.core.classified import BY
 from spectrace.core.types import (
     Action,
+    Call,
     Completion,
     Effect,
     EnvironmentFacts,
@@ -20,7 +23,7 @@ from spectrace.core.types import (
     Task,
     ToolSpec,
 )
-from spectrace.environments.environment import Environment
+from spectrace.environments.environment import Environment, classifier_of
 from spectrace.errors import UsageError
 
 
@@ -46,6 +49,8 @@ def effective(spec: ToolSpec, overrides: Overrides) -> ToolSpec:
     if override is None:
         return spec
     external = spec.external if override.external is None else override.external
+    if override.effect is None and spec.effect_by.startswith(BY):  # its classifier still decides
+        return replace(spec, external=external)
     return replace(spec, effect=override.effect or spec.effect, external=external, effect_by="override")
 
 
@@ -70,6 +75,10 @@ class Overridden:
             msg = f"effects: expected the names of tools, found {', '.join(unknown)}; the tools are {known}"
             raise UsageError(msg)
         return tuple(effective(spec, self._overrides) for spec in specs)
+
+    def classify(self, call: Call) -> Effect:
+        """Return the effect of a call by its arguments, for tools that no override is about."""
+        return Effect.WRITE if (classify := classifier_of(self._environment)) is None else classify(call)
 
     def tasks(self) -> tuple[Task, ...]:
         """Return the environment's tasks."""

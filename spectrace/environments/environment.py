@@ -9,9 +9,12 @@ process (a real database, a service) may be `Attachable` as well: then an interr
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from spectrace.core.classified import Classify
 from spectrace.core.types import (
     Action,
+    Call,
     Completion,
+    Effect,
     EnvironmentFacts,
     Evaluation,
     NeedsModel,
@@ -68,6 +71,20 @@ class Environment(Protocol):
     async def close(self) -> None:
         """Release what the episode held."""
         ...
+
+
+@runtime_checkable
+class Classifying(Environment, Protocol):
+    """An environment some of whose tools have classifiers: their `effect_by` is `classifier:NAME`."""
+
+    def classify(self, call: Call) -> Effect:
+        """Return the effect of a call by its arguments; a write where that cannot be told. Raises nothing."""
+        ...
+
+
+def classifier_of(environment: Environment) -> Classify | None:
+    """Return what says the effect of calls by their arguments, if the environment has such a thing."""
+    return environment.classify if isinstance(environment, Classifying) else None
 
 
 @runtime_checkable

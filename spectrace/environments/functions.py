@@ -22,6 +22,7 @@ from spectrace.core.types import (
     Action,
     Call,
     Completion,
+    Effect,
     EnvironmentFacts,
     Evaluation,
     Finish,
@@ -138,6 +139,11 @@ class FunctionEnvironment:
     def tools(self) -> tuple[ToolSpec, ...]:
         """Return the tools in the order given."""
         return tuple(made.spec for made in self._definition.tools.values())
+
+    def classify(self, call: Call) -> Effect:
+        """Return the effect of a call, by its arguments where its tool has a classifier."""
+        made = self._definition.tools.get(call.tool)
+        return Effect.WRITE if made is None else made.classify(call.arguments)
 
     def declared(self) -> tuple[EnvironmentFacts, bool]:
         """Return what stands in the definition, and whether there is a fingerprint; nothing of it is run."""

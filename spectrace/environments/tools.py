@@ -8,10 +8,13 @@ from typing import Any, TypeVar, overload
 
 import orjson
 
+from spectrace.core.classified import BY
 from spectrace.core.types import Effect, ToolSpec
 from spectrace.environments.signatures import Signature
 from spectrace.errors import UsageError
 
+Classifier = Callable[[dict[str, Any]], str]
+"""Arguments -> read or write; deterministic."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 INJECTED = frozenset({"state", "task"})
@@ -29,32 +32,40 @@ class _Declared:
     external: bool
     timeout_s: float | None
     volatile: tuple[str, ...] = ()
+    classifier: Classifier | None = None
 
 
 @overload
 def tool(function: F, /) -> F: ...
 @overload
 def tool(
-    *, effect: str | None = ..., external: bool = ..., timeout_s: float | None = ..., volatile: Sequence[str] = ...
+    *,
+    effect: str | Classifier | None = ...,
+    external: bool = ...,
+    timeout_s: float | None = ...,
+    volatile: Sequence[str] = ...,
 ) -> Callable[[F], F]: ...
 def tool(
     function: F | None = None,
     /,
     *,
-    effect: str | None = None,
+    effect: str | Classifier | None = None,
     external: bool = False,
     timeout_s: float | None = None,
     volatile: Sequence[str] = (),
 ) -> F | Callable[[F], F]:
     """Declare what a tool does: read, write (where nothing is said), reply or finish.
 
-    The function itself stays as it is. `external`: a read that sends data to an outside party. `timeout_s`: after
-    that long the call is left behind; a write is then indeterminate. `volatile`: JSON pointers into its answer, such as
-    `/created_at`, to what is another value at every run.
+    Of a tool that does one or the other by its arguments, `effect` is a classifier: a function that is given them as a
+    dictionary and returns `read` or `write`, the same for the same ones. Where it raises, or says anything else, the
+    call is a write. The function itself stays as it is. `external`: a read that sends data to an outside party.
+    `timeout_s`: after that long the call is left behind; a write is then indeterminate. `volatile`: JSON pointers into
+    its answer, such as `/created_at`, to what is another value at every run.
     """
     known = [member.value for member in Effect]
-    if effect is not None and effect not in known:
-        msg = f"tool: expected an effect of {', '.join(known)}, found {effect!r}"
+    classifier = None if isinstance(effect, str) or not callable(effect) else effect
+    if effect is not None and classifier is None and effect not in known:
+        msg = f"tool: expected an effect of {', '.join(known)}, or a function of the arguments, found {effect!r}"
         raise UsageError(msg)
     if timeout_s is not None and not 0 < timeout_s <= _LONGEST_S:  # NaN too
         msg = f"tool: expected a time limit above 0 s and of {_LONGEST_S:,} s at most, found {timeout_s}"
@@ -67,7 +78,8 @@ def tool(
             raise UsageError(msg)
 
     def mark(function: F) -> F:
-        setattr(function, _MARK, (effect, _Declared(Effect(effect or "write"), external, timeout_s, places)))
+        declared = Effect(effect) if isinstance(effect, str) else Effect.WRITE
+        setattr(function, _MARK, (effect, _Declared(declared, external, timeout_s, places, classifier)))
         return function
 
     return mark if function is None else mark(function)
@@ -82,6 +94,7 @@ class Tool:
     signature: Signature
     timeout_s: float | None
     volatile: tuple[str, ...] = ()
+    classifier: Classifier | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "Tool":
@@ -98,11 +111,21 @@ class Tool:
             description=signature.description,
             parameters=orjson.dumps(signature.schema).decode(),
             effect=declared.effect,
-            effect_by="default" if effect is None else "declared",
+            effect_by=_said_by(effect),
             external=declared.external,
             timeout_us=None if limit is None else round(limit * 1_000_000),
         )
-        return cls(spec, function, signature, limit, declared.volatile)
+        return cls(spec, function, signature, limit, declared.volatile, declared.classifier)
+
+    def classify(self, arguments: str) -> Effect:
+        """Return the effect of a call: by its arguments, where there is a classifier."""
+        if self.classifier is None:
+            return self.spec.effect
+        try:
+            found = self.classifier(orjson.loads(arguments or "{}"))
+        except Exception:  # noqa: BLE001 - whatever a user's function raises, the call counts as a write
+            return Effect.WRITE
+        return Effect.READ if found == Effect.READ else Effect.WRITE
 
     def bound(self, arguments: str, injected: dict[str, object]) -> Callable[[], Any]:
         """Return the call, ready to run; raise InvalidArguments when the text does not fit the signature."""
@@ -110,6 +133,13 @@ class Tool:
         wanted = inspect.signature(self.function).parameters
         given.update((name, value) for name, value in injected.items() if name in wanted)
         return lambda: self.function(**given)
+
+
+def _said_by(effect: object) -> str:
+    """Return who said the effect: nobody, the declaration, or the classifier by its name."""
+    if effect is None:
+        return "default"
+    return "declared" if isinstance(effect, str) else f"{BY}{getattr(effect, '__name__', type(effect).__name__)}"
 
 
 def toolbox(functions: Sequence[Callable[..., Any]]) -> dict[str, Tool]:

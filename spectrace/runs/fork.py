@@ -7,11 +7,11 @@ environment that cannot be brought back (restore=none) is never reached. Prompts
 that the child replays by itself; `source` says which answers were taken over.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from spectrace.core.classified import by_record
 from spectrace.core.deeds import FORK
 from spectrace.core.events import (
     ActCompleted,
@@ -29,10 +29,11 @@ from spectrace.core.events import (
     ResetFailed,
     VerdictGiven,
 )
+from spectrace.core.options import recorded_options
 from spectrace.core.prompts import Prompts
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Message, Role, Task, Usage
-from spectrace.environments.environment import Environment
+from spectrace.environments.environment import Environment, classifier_of
 from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.redaction.redactor import Redactor
@@ -152,7 +153,8 @@ async def fork_episode(  # noqa: PLR0913 - everything that an episode is made of
             watch(recorder.episode, 0, first)
         source = redacting(ForkSource(told, redacting(live, compared)), redactor if compared is None else None)
         driver = Driver(source, recorder, "live")
-        outcome = await run_recorded(driver, protocol.run(setup_of(first)), recorder, writer)
+        setup = setup_of(first, by_record(told, classifier_of(environment)))
+        outcome = await run_recorded(driver, protocol.run(setup), recorder, writer)
     finally:
         await environment.close()
     return Recorded(recorder.episode, first.task.id, first.trial, outcome, recorder.totals, protocol.NAME)
@@ -176,7 +178,7 @@ async def _beyond(first: EpisodeStarted, protocol: EpisodeProtocol, told: Sequen
 def _changed(parent: EpisodeStarted, protocol: EpisodeProtocol) -> list[str]:
     """Return the options that are others than were recorded, with both values."""
     was = recorded_protocol(parent)
-    known = [name for name in json.loads(parent.options) if hasattr(was, name)]
+    known = [name for name in (recorded_options(parent.options) or {}) if hasattr(was, name)]
     both = [(name, getattr(was, name), getattr(protocol, name, None)) for name in known]
     return [f"-o {name}={now}, recorded {then}" for name, then, now in both if then != now]
 

@@ -17,13 +17,14 @@ from typing import Protocol as Port
 
 from spectrace import __version__
 from spectrace.core import commands
+from spectrace.core.classified import by_record
 from spectrace.core.digest import task_digest, tools_digest
 from spectrace.core.events import EpisodeStarted, Parent, Totals, Versions
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import Setup, setup_of
 from spectrace.core.types import ModelFacts, Outcome, Task
 from spectrace.cost.prices import Price, price_of
-from spectrace.environments.environment import Environment
+from spectrace.environments.environment import Environment, classifier_of
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.models.client import ModelClient
 from spectrace.redaction.redactor import Redactor
@@ -194,7 +195,7 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
             admit(first)
         source = LiveSource(environment, clients, limits or Limits(), models, tools=first.tools, purses=purses)
         answering = redacting(source, redactor)
-        going = protocol.run(setup_of(first))
+        going = protocol.run(setup_of(first, by_record((), classifier_of(environment))))
         recorder, writer = await begin(store, new_episode_id(), first, watch)
         if watch is not None:
             watch(recorder.episode, 0, first)

@@ -9,6 +9,7 @@ environment: what the recorded one said is all that it says here.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from spectrace.core.classified import by_record
 from spectrace.core.commands import Act, Generate
 from spectrace.core.commands import Protocol as Asked
 from spectrace.core.events import (
@@ -77,7 +78,7 @@ async def replay_with_models(
     purses = (own, *(() if asking.purse is None else (asking.purse,)))
     require_prices(models, purses)
     prompts = started.prompts if asking.prompts is None else asking.prompts.to_json()
-    setup = setup_of(replace(started, models=models, prompts=prompts))
+    setup = setup_of(replace(started, models=models, prompts=prompts), by_record(told))
     source = _CachedSource(told, asking, models, purses)
     result = await _followed(Driver(source, _Numbers(), "live"), protocol.run(setup), source, told)
     spent = own.spent.usd if source.live else None

@@ -7,6 +7,7 @@ takes may not.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spectrace.core.classified import by_record
 from spectrace.core.digest import task_digest, tools_digest
 from spectrace.core.events import Body, EpisodeStarted, Event
 from spectrace.core.setup import setup_of
@@ -57,7 +58,7 @@ async def rehearse(
     log = _Rehearsal(recording, skip=_OF_THE_PROMPT, changes=changes)
     over = False
     try:
-        await Driver(RecordedSource(recording), log, "record").run(protocol.run(setup_of(first)))
+        await Driver(RecordedSource(recording), log, "record").run(protocol.run(setup_of(first, by_record(told))))
         over = True
     except RecordEnds:
         pass

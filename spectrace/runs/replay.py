@@ -7,6 +7,7 @@ instance, only where `restore` allows it; models are still answered from the rec
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from spectrace.core.classified import by_record
 from spectrace.core.commands import Protocol as Asking
 from spectrace.core.events import (
     EpisodeEnded,
@@ -128,7 +129,7 @@ async def _replay(
     recording = Recording(events)
     log = Comparison(recording, changes=instead.named(started))
     driver = Driver(RecordedSource(recording), log, "record")
-    return await _compare(driver, _generator(instead.of(started), parent), recording, log, events)
+    return await _compare(driver, _generator(instead.of(started), parent, events), recording, log, events)
 
 
 async def _reexecute(  # noqa: PLR0913 - all that a replay is given
@@ -147,7 +148,7 @@ async def _reexecute(  # noqa: PLR0913 - all that a replay is given
     recording = Recording(events, skip=_MODEL_EVENTS if imported else ())
     source = Reexecution(recording, environment, started, passing, user_texts(events) if imported else None, redactor)
     log = Comparison(recording, _NOT_IN_FILES if imported else frozenset(), instead.named(started))
-    asked = reenact(events) if imported else _generator(instead.of(started), parent)
+    asked = reenact(events) if imported else _generator(instead.of(started), parent, events)
     result = await _compare(Driver(source, log, "record"), asked, recording, log, events)
     harmless = f"; of the tools differs, without effect on it: {', '.join(differing)}" if differing else ""
     passed = f"; {counted_classes(source.tally.classes)}" if source.tally.inexact else ""
@@ -159,9 +160,9 @@ async def _reexecute(  # noqa: PLR0913 - all that a replay is given
     )
 
 
-def _generator(started: EpisodeStarted, parent: Sequence[Event] | None) -> Asking[Outcome]:
+def _generator(started: EpisodeStarted, parent: Sequence[Event] | None, events: Sequence[Event]) -> Asking[Outcome]:
     if started.protocol != REVERIFY:
-        return recorded_protocol(started).run(setup_of(started))
+        return recorded_protocol(started).run(setup_of(started, by_record(events)))
     if parent is None:
         raise Untestable("it is a re-verification and its parent episode is not in this database")
     if (reason := unreadable(parent)) is not None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
+from spectrace.core.classified import by_record
 from spectrace.core.deeds import RESUME
 from spectrace.core.events import (
     EpisodeStarted,
@@ -26,7 +27,7 @@ from spectrace.core.fold import fold
 from spectrace.core.money import rates_by_model
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, ModelFacts
-from spectrace.environments.environment import Attachable, Environment
+from spectrace.environments.environment import Attachable, Environment, classifier_of
 from spectrace.errors import Conflict, EnvironmentFailed, EpisodeNotFound, ReplayDiverged, Untestable
 from spectrace.models.client import ModelClient
 from spectrace.redaction.redactor import Redactor
@@ -97,7 +98,7 @@ async def resume_episode(  # noqa: PLR0913 - everything that an episode is made 
             _require_unmoved(left, state)
         live = LiveSource(environment, clients, limits, models, tools=first.tools, purses=(purse,))
         words = {seq: _observed(word, left.last_state, state) for seq, word in left.words.items()}
-        going = protocol.run(setup_of(first))
+        going = protocol.run(setup_of(first, by_record(left.told, classifier_of(environment))))
         recorder, writer = await _begun(store, left, first, watch, admit)
         taking = TakenOver(left.told, recorder, redacting(live, compared), words, keys_of(left.events))
         source = redacting(taking, redactor if compared is None else None)
