@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "compare",
         "audit": "audit",
         "verify": "verify",
+        "checkpoint": "checkpoint",
         "erase": "erase",
         "scan-secrets": "scan_secrets",
         "import": "import_",

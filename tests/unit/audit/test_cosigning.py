@@ -1,0 +1,101 @@
+"""Cosigning: what goes on from the last one is signed, a fork is not, and nothing is forgotten."""
+
+from pathlib import Path
+
+import pytest
+
+from spectrace.audit import checkpoint_files, cosigning
+from spectrace.audit.cosigning import Cosigned, Fork, cosign
+from spectrace.audit.leaves import hashes
+from spectrace.audit.proofs import Consistency
+from spectrace.audit.signing import Signer, cosigned_by, make_key, signed_by
+from spectrace.core import merkle
+from spectrace.core.notes import Checkpoint
+from spectrace.errors import UsageError
+
+LOG = Signer("log", bytes(range(32)))
+PAST = [b'["a"]', b'["b"]', b'["c"]', b'["d"]', b'["e"]']
+FORKED = [b'["a"]', b'["x"]', b'["c"]', b'["d"]', b'["e"]']
+
+
+@pytest.fixture
+def secret(tmp_path):
+    make_key("witness", tmp_path / "witness.key")
+    return tmp_path / "witness.key"
+
+
+def kept(path: Path, leaves: list[bytes], signer: Signer = LOG, origin: str = "spectrace/admin-00") -> Path:
+    note = signer.sign(str(Checkpoint(origin, len(leaves), merkle.root(hashes(leaves)))))
+    checkpoint_files.write(path, note, leaves)
+    return path
+
+
+def test_the_first_checkpoint_and_what_goes_on_from_it_are_cosigned(tmp_path, secret):
+    first = cosign(kept(tmp_path / "one", PAST[:3]), secret, LOG.key)
+    second = cosign(kept(tmp_path / "two", PAST), secret, LOG.key)
+    note = checkpoint_files.read(tmp_path / "two").note
+
+    assert (first.before, second.before) == (None, 3)
+    assert cosigned_by(note, second.by).time_s == second.time_s
+    assert signed_by(note, LOG.key)
+
+
+def test_a_fork_is_refused_with_both_roots_and_remembered_is_what_was_cosigned(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST[:3]), secret, LOG.key)
+    path = kept(tmp_path / "two", FORKED)
+    before = path.read_bytes()
+    refused = cosign(path, secret, LOG.key)
+
+    assert isinstance(refused, Fork)
+    assert merkle.root(hashes(PAST[:3])).hex() in refused.detail
+    assert merkle.root(hashes(FORKED[:3])).hex() in refused.detail
+    assert path.read_bytes() == before
+    assert isinstance(cosign(kept(tmp_path / "three", PAST), secret, LOG.key), Cosigned)
+
+
+def test_a_log_that_was_rolled_back_is_refused(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
+
+    assert "rolled back" in cosign(kept(tmp_path / "two", PAST[:3]), secret, LOG.key).detail
+
+
+def test_the_same_size_with_another_root_is_a_fork(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
+
+    assert "a fork" in cosign(kept(tmp_path / "two", FORKED), secret, LOG.key).detail
+
+
+def test_each_log_has_a_past_of_its_own(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
+    other = kept(tmp_path / "two", FORKED[:2], origin="spectrace/admin-01")
+
+    assert cosign(other, secret, LOG.key).before is None
+
+
+def test_an_old_one_that_is_named_has_to_be_gone_on_from(tmp_path, secret):
+    old = kept(tmp_path / "old", FORKED[:3])
+
+    assert "a fork" in cosign(kept(tmp_path / "new", PAST), secret, LOG.key, after=old).detail
+    with pytest.raises(UsageError, match="is not there"):
+        cosign(kept(tmp_path / "new", PAST), secret, LOG.key, after=tmp_path / "none")
+
+
+def test_a_consistency_proof_serves_where_the_leaves_stay_at_home(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST[:3]), secret, LOG.key)
+    new = kept(tmp_path / "two", PAST)
+    held = checkpoint_files.read(new)
+    checkpoint_files.leaves_file(new).unlink()
+    (tmp_path / "proof").write_text(str(Consistency(3, merkle.consistency_proof(hashes(PAST), 3), held.note)))
+    (tmp_path / "forged").write_text(str(Consistency(3, merkle.consistency_proof(hashes(FORKED), 3), held.note)))
+
+    assert "nothing shows" in cosign(new, secret, LOG.key).detail
+    assert "does not lead" in cosign(new, secret, LOG.key, proof=tmp_path / "forged").detail
+    assert isinstance(cosign(new, secret, LOG.key, proof=tmp_path / "proof"), Cosigned)
+
+
+def test_what_the_log_did_not_sign_is_not_cosigned(tmp_path, secret):
+    path = kept(tmp_path / "one", PAST, signer=Signer("log", bytes(range(1, 33))))
+    with pytest.raises(UsageError, match="is not signed by log"):
+        cosign(path, secret, LOG.key)
+
+    assert not cosigning.state_file(secret, "spectrace/admin-00").exists()
