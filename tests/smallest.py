@@ -8,7 +8,7 @@ from spectrace.errors import ModelFailed
 from spectrace.models.scripted import Scripted, ScriptedModel
 from spectrace.runs.live import record
 from spectrace.store.event_store import EventStore
-from tests.broken_rules import store_all
+from tests.altered import store_all
 from tests.desk import at, open_desk
 from tests.forks import recorded_in
 from tests.playbook import accept

@@ -13,7 +13,8 @@ from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.core.types import Finish
 from spectrace.store.memory import MemoryEventStore
-from tests.broken_rules import BROKEN, first
+from tests.altered import first
+from tests.broken_rules import BROKEN
 from tests.desk import at, open_desk
 from tests.forks import fork, recorded_in
 from tests.golden.loader import all_golden

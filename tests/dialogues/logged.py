@@ -26,7 +26,7 @@ from spectrace.core.setup import Setup
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Usage
 from spectrace.testing.playbook import Playbook
-from tests.broken_rules import renumbered
+from tests.altered import renumbered
 
 NOW = {"latency_us": None, "source": "live"}
 

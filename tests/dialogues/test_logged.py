@@ -2,7 +2,7 @@
 
 from spectrace.audit.rules import violations
 from spectrace.core.events import ActionHeld, ActRequested, VerdictGiven
-from tests.broken_rules import each, first, on, renumbered
+from tests.altered import each, first, on, renumbered
 from tests.dialogues.plays import play
 from tests.playbook import accept, change, look
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from spectrace.audit.rules_account import Account, account_of
 from spectrace.core.events import ActRequested, Unknown, VerdictGiven
 from spectrace.core.specagent import SpecAgent
-from tests.broken_rules import each, put
+from tests.altered import each, put
 from tests.episodes import recorded_events
 from tests.properties.played import play
 from tests.properties.scripts import Judged, Script

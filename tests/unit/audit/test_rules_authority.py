@@ -7,7 +7,7 @@ from spectrace.core.baselines import WeakOnly
 from spectrace.core.events import ActRequested, GenerateCompleted, VerdictGiven
 from spectrace.core.specagent import SpecAgent
 from spectrace.runs.fork import Edit
-from tests.broken_rules import approved, each, first, on, put
+from tests.altered import approved, each, first, on, put
 from tests.episodes import recorded_events
 from tests.forks import fork
 from tests.playbook import accept

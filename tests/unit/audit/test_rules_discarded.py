@@ -7,7 +7,7 @@ from spectrace.core.events import GenerateRequested, StepsDiscarded
 from spectrace.core.prompts import Prompts
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Message, Observation
-from tests.broken_rules import answer_to, each, first, looks, put
+from tests.altered import answer_to, each, first, looks, put
 from tests.properties.played import SHOWN, play
 from tests.properties.rehearsed import REHEARSED
 from tests.properties.scripts import Judged, Script

@@ -11,7 +11,7 @@ from spectrace.audit.rules_exposure import RUN
 from spectrace.core.events import ActRequested, EpisodeStarted
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Observation
-from tests.broken_rules import answer_to, each, first, looks, put
+from tests.altered import answer_to, each, first, looks, put
 from tests.properties.played import play
 from tests.properties.scripts import Judged, Script
 

@@ -11,7 +11,7 @@ from spectrace.core.events import GenerateCompleted, GenerateRequested, StepDraf
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.core.types import Usage
-from tests.broken_rules import each, first, put
+from tests.altered import each, first, put
 from tests.properties.played import play
 from tests.properties.scripts import Judged, Script
 

@@ -21,7 +21,8 @@ from spectrace.core.events import (
 )
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Effect
-from tests.broken_rules import ELSEWHERE, behind, first, put
+from tests.altered import behind, first, put
+from tests.broken_rules import ELSEWHERE
 from tests.episodes import recorded_events
 from tests.properties.played import play
 from tests.properties.scripts import Judged, Script

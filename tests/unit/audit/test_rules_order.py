@@ -14,7 +14,7 @@ from spectrace.core.events import (
 )
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Observation
-from tests.broken_rules import answer_to, behind, each, first, put, renumbered
+from tests.altered import answer_to, behind, each, first, put, renumbered
 from tests.episodes import recorded_events
 from tests.playbook import accept
 from tests.properties.played import play

@@ -10,7 +10,7 @@ from spectrace.core.events import GenerateRequested, StepsDiscarded
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Message
 from spectrace.store.memory import MemoryEventStore
-from tests.broken_rules import first, store_all
+from tests.altered import first, store_all
 from tests.episodes import CANCEL, DONE, FIND, READ, record_shop
 from tests.playbook import accept, reject
 from tests.unit.audit.test_rules_discarded import CELLAR, SAID, SEEN, showing

@@ -15,7 +15,7 @@ from spectrace.core.events import (
 )
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
-from tests.broken_rules import behind, each, first, put, renumbered
+from tests.altered import behind, each, first, put, renumbered
 from tests.episodes import recorded_events
 from tests.properties.played import play
 from tests.properties.scripts import Judged, Script

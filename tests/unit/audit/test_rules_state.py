@@ -4,7 +4,8 @@ from spectrace.audit.rules import RULES, Tally, violations
 from spectrace.core.baselines import WeakOnly
 from spectrace.core.events import ActRequested, EffectObserved, StateMoved
 from spectrace.core.specagent import SpecAgent
-from tests.broken_rules import ELSEWHERE, answer_to, approved, each, first, put, renumbered
+from tests.altered import answer_to, approved, each, first, put, renumbered
+from tests.broken_rules import ELSEWHERE
 from tests.episodes import CANCEL, DONE, recorded_events
 from tests.playbook import accept
 from tests.properties.played import play

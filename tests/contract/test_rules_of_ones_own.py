@@ -6,7 +6,9 @@ import pytest
 
 from spectrace.audit.rules import RULES
 from spectrace.store.sql import open_store
-from tests.broken_rules import approved, on, put, store_all
+from tests.altered import approved, on, put, store_all
+from tests.command_line import in_a_directory
+from tests.shop_log import recorded
 
 CHECKS = """\
 from spectrace.audit.rules import Rule
@@ -30,6 +32,20 @@ def odd(events):
 
 warned = Rule("late_write", "No write is late.", "warning", late)
 """
+
+
+@pytest.fixture
+def line(monkeypatch, tmp_path):
+    return in_a_directory(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def episode(line):
+    """An episode with one rejected, repaired and completed write; the log lies in the working directory."""
+    store = open_store("spectrace.db")
+    made = recorded(store)
+    store.close()
+    return made
 
 
 @pytest.fixture
