@@ -108,4 +108,4 @@ def test_long_texts_are_compared_in_a_moment():
     began = time.perf_counter()
 
     assert len(found(sending(f"{noise[:1000]}{WORDS}", f"{noise[1500:]}{WORDS}"))) == 1
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 5  # a comparison at every place would take hours
