@@ -3,11 +3,11 @@
 Counterpart of `passes`, which reads a run, and of `stats.agreement` and `stats.survival`, which know no log.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from spectrace.core.fold import Episode, FoldedSegment
+from spectrace.core.options import recorded_options
 from spectrace.core.prompts import written
 from spectrace.core.reviews import Review as Recorded
 from spectrace.core.reviews import reviews_of
@@ -57,7 +57,7 @@ class _Repairs:
 
     @classmethod
     def of(cls, episode: Episode, review: Recorded) -> "_Repairs":
-        fused = json.loads(episode.started.options).get("fused", True) is not False
+        fused = (recorded_options(episode.started.options) or {}).get("fused", True) is not False
         repair = next((one.repair for one in episode.segments if _gave(one, review)), None)
         replacement = None if review.recorded is None else review.recorded.replacement
         return cls(fused, replacement, repair is not None and repair.fused_unusable is not None)

@@ -18,6 +18,7 @@ from spectrace.audit.reading import Unread
 from spectrace.audit.spending import Spending
 from spectrace.audit.standing import score_number, standing
 from spectrace.core.fold import Episode, fold
+from spectrace.core.options import recorded_options
 from spectrace.errors import UsageError
 
 _WEAK_ONLY, _STRONG_ONLY = "weak-only", "strong-only"
@@ -142,7 +143,7 @@ def _labels(mades: Sequence[Made]) -> dict[Made, str]:
 
 def _options_apart(made: Made, twins: Sequence[Made]) -> str:
     """Return those of the options that are not the same in all."""
-    mine, others = json.loads(made.options), [json.loads(one.options) for one in twins]
+    mine, others = recorded_options(made.options) or {}, [recorded_options(one.options) or {} for one in twins]
     apart = [name for name in mine if any(other.get(name) != mine[name] for other in others)]
     return "".join(f" {name}={json.dumps(mine[name])}" for name in apart)
 

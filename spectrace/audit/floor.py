@@ -4,7 +4,6 @@ A run's own repeats are one source. Of a recorded verifier there are none, unles
 it once more: the same model, parameters and prompts. Whatever else a run asked is another question.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.passes import Pass
 from spectrace.audit.queries import Reader
 from spectrace.core.events import EpisodeStarted
+from spectrace.core.options import recorded_options
 from spectrace.core.prompts import Prompts
 from spectrace.core.rereviews import REVERIFY, scope_of
 from spectrace.stats.judgements import Review
@@ -84,7 +84,7 @@ class _Same:
 
 def same_question(first: EpisodeStarted, again: EpisodeStarted) -> bool:
     """Whether a pass asked the recorded reviewer itself, by its own prompts, for what it had been asked."""
-    semantic = json.loads(first.options).get("acceptance", "semantic") == "semantic"
+    semantic = (recorded_options(first.options) or {}).get("acceptance", "semantic") == "semantic"
     read = scope_of(first).scored_at == scope_of(again).scored_at  # an episode's options have the same names
     prompts = Prompts.from_json(first.prompts).to_json() == Prompts.from_json(again.prompts).to_json()
     return semantic and read and prompts and _reviewers(first) == _reviewers(again)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import inf, log
 
 from spectrace.core.fold import Episode
+from spectrace.core.options import recorded_options
 from spectrace.core.types import Verdict
 
 MARGIN = 0.15
@@ -29,7 +30,7 @@ class ScoredSteps:
 def scored_steps(episode: Episode) -> ScoredSteps:
     """Count an episode's scored steps; probabilities that are none, as a log from elsewhere may have, count nowhere."""
     verdicts = [one.verdict for one in episode.segments if one.verdict is not None]
-    found = steps_near(verdicts, json.loads(episode.started.options).get("threshold"))
+    found = steps_near(verdicts, (recorded_options(episode.started.options) or {}).get("threshold"))
     return ScoredSteps(sum(found), len(found))
 
 

@@ -18,6 +18,7 @@ from spectrace.cli.select import event_of
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, protocol, settings_here
 from spectrace.core.events import Event
+from spectrace.core.options import recorded_options
 from spectrace.errors import UsageError
 from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.live import EpisodeProtocol, Recorded
@@ -151,7 +152,7 @@ def _protocol(told: Sequence[Event], options: Sequence[str]) -> EpisodeProtocol:
         return recorded
     given = protocol(started.protocol, options)
     changed: Mapping[str, object] = {text.partition("=")[0]: None for text in options}
-    values = {**json.loads(started.options), **{name: getattr(given, name) for name in changed}}
+    values = {**(recorded_options(started.options) or {}), **{name: getattr(given, name) for name in changed}}
     return protocol_of(started.protocol, values)
 
 

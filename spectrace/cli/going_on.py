@@ -21,6 +21,7 @@ from spectrace.config import BUILTIN_ENVIRONMENTS
 from spectrace.core.digest import text_digest
 from spectrace.core.events import EpisodeStarted, GenerateCompleted, GenerateRequested
 from spectrace.core.money import Rates, rates_by_model
+from spectrace.core.options import recorded_options
 from spectrace.core.prompts import Prompts
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
@@ -139,7 +140,7 @@ def go_on(store: SqlEventStore, name: str, wanted: Spec, asked: Grid, offers: Of
     for protocol, episode in {one.protocol: one.episode for one in recorded}.items():
         started = reader.first(episode).body
         if isinstance(started, EpisodeStarted) and protocol in wanted.options:
-            differ += _option_differences(protocol, json.loads(started.options), wanted.options[protocol])
+            differ += _option_differences(protocol, recorded_options(started.options) or {}, wanted.options[protocol])
         if known is None and isinstance(started, EpisodeStarted):
             differ += _another_environment(started.environment.name, wanted.env)
     if differ:

@@ -4,6 +4,7 @@ A protocol is a frozen dataclass whose fields are options by these names; `OPTIO
 of the paper or a question that it leaves open (PROTOCOL section 2, Options), and is recorded in `episode.started`.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
@@ -184,3 +185,12 @@ def is_decimal(value: object, high: Decimal) -> bool:
     except InvalidOperation:
         return False
     return isinstance(value, str) and number.is_finite() and 0 <= number <= high
+
+
+def recorded_options(text: str) -> dict[str, object] | None:
+    """Return the options that a start holds; None where they are no JSON object: a record may hold any text there."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from spectrace.core.compare import differences
 from spectrace.core.digest import task_digest, text_digest
 from spectrace.core.events import EpisodeStarted, Event, ResetCompleted, Unknown
-from spectrace.core.options import types_of
+from spectrace.core.options import recorded_options, types_of
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, Task, ToolSpec
@@ -112,7 +112,11 @@ def require_restorable(then: EnvironmentFacts, here: EnvironmentFacts) -> None:
 
 def with_options(started: EpisodeStarted, options: Mapping[str, object]) -> EpisodeStarted:
     """Return the start with other options of its protocol."""
-    return replace(started, options=json.dumps({**json.loads(started.options), **options})) if options else started
+    return (
+        replace(started, options=json.dumps({**(recorded_options(started.options) or {}), **options}))
+        if options
+        else started
+    )
 
 
 def changes_by(started: EpisodeStarted, prompts: Prompts | None, options: Mapping[str, object]) -> tuple[Finding, ...]:
@@ -254,12 +258,12 @@ def _notes(started: EpisodeStarted) -> Iterator[Finding]:
     if started.protocol in PROTOCOLS:
         defaults = asdict(PROTOCOLS[started.protocol]())
         for name in types_of(PROTOCOLS[started.protocol]):
-            if name not in json.loads(started.options):
+            if name not in (recorded_options(started.options) or {}):
                 yield Finding("options", f"/options/{name}", _NOTHING, repr(defaults[name]), changed=False)
 
 
 def _options_changed(started: EpisodeStarted, options: Mapping[str, object]) -> Iterator[Finding]:
-    recorded = json.loads(started.options)
+    recorded = recorded_options(started.options) or {}
     for name, value in options.items():
         was = repr(recorded[name]) if name in recorded else _NOTHING
         if was != repr(value):

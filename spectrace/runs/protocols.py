@@ -1,13 +1,12 @@
 """The protocols by name: what a command line or a recording may name."""
 
-import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from spectrace.core.agentcollab import AgentCollab
 from spectrace.core.baselines import StrongOnly, WeakOnly
 from spectrace.core.events import EpisodeStarted
-from spectrace.core.options import types_of
+from spectrace.core.options import recorded_options, types_of
 from spectrace.core.prompts import CARRIED_REVISIONS
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
@@ -37,8 +36,11 @@ def recorded_protocol(started: EpisodeStarted) -> EpisodeProtocol:
     if started.protocol not in PROTOCOLS:
         raise Untestable(f"protocol {started.protocol!r} has no generator here; there are {', '.join(PROTOCOLS)}.")
     require_revision(started)
+    options = recorded_options(started.options)
+    if options is None:
+        raise Untestable(f"the recorded options are no JSON object: {started.options[:80]!r}.")
     try:
-        return protocol_of(started.protocol, json.loads(started.options))
+        return protocol_of(started.protocol, options)
     except UsageError as error:
         raise Untestable(f"the recorded options are not known here: {error}") from None
 

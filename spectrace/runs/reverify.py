@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from spectrace.core.commands import Protocol
 from spectrace.core.events import EpisodeStarted, Event, Parent
 from spectrace.core.fold import Episode, fold
+from spectrace.core.options import recorded_options
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
 from spectrace.core.rereviews import REVERIFY, Scope, answers_of, asked_of, scope_of, selected
 from spectrace.core.review_request import review_requests
@@ -152,7 +153,7 @@ def desk_of(started: EpisodeStarted) -> Desk:
     semantic, however the first one was found, and decoded, which is the question that can be put to any model, or
     where the child says so scored.
     """
-    layout, scope = str(json.loads(started.options).get("prompts", "shared")), scope_of(started)
+    layout, scope = str((recorded_options(started.options) or {}).get("prompts", "shared")), scope_of(started)
     manner = Manner(prompts=layout, verdict=scope.verdict, threshold=scope.threshold)
     return Desk(setup_of(started), Budget(max_steps=2**31), manner=manner)
 
@@ -205,7 +206,7 @@ def child_started(  # noqa: PLR0913 - what it judges, who judges, and how
 
 def _layout(parent: EpisodeStarted) -> dict[str, str]:
     """Return the parent's layout of prompts where it is not the usual one."""
-    layout = json.loads(parent.options).get("prompts", "shared")
+    layout = str((recorded_options(parent.options) or {}).get("prompts", "shared"))
     return {} if layout == "shared" else {"prompts": layout}
 
 

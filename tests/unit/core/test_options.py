@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from spectrace.core.options import OPTIONS, lacking, types_of
+from spectrace.core.options import OPTIONS, lacking, recorded_options, types_of
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import UsageError
 from spectrace.runs.protocols import PROTOCOLS
@@ -66,3 +66,8 @@ def test_what_an_option_needs_is_a_value_of_another():
     needed = [(other, value) for option in OPTIONS.values() for other, value in option.needs]
 
     assert [(other, value) for other, value in needed if value not in OPTIONS[other].values] == []
+
+
+@pytest.mark.parametrize("text", ["", "os:system", "[1]", "null", "[" * 100_000, "1" * 5_000, "\ud800"])
+def test_what_is_no_object_holds_no_options(text):
+    assert recorded_options(text) is None
