@@ -129,7 +129,7 @@ class Checkpoint:
         status = "administrative" if administrative else ended[-1][8] if ended else "open"
         writes = sum(header[3] == "act.requested" and header[6] == "write" for header in headers)
         found = [ended[-1][5] if ended else None, status, events, writes]
-        if found != told[3:7] or (not administrative and told[2] != headers[0][5]):
+        if found != told[3:7] or told[2] != headers[0][5]:
             raise Wrong("its leaf says something else", 0)
         if not administrative and part[0]["body"] is not None and told[1] != json.loads(part[0]["body"])["project"]:
             raise Wrong("its leaf says another project", 0)

@@ -163,12 +163,15 @@ class _Part:
         self.head = stored.hex()
 
     def differences(self, leaf: Leaf) -> str:
-        """Say what the leaf tells otherwise; when an administrative log was begun its events do not say."""
-        told = [("head", leaf.head, self.head), ("ended_at", leaf.ended_at, self.ended_at)]
-        told += [("status", leaf.status, self.status), ("writes", leaf.writes, self.writes)]
-        if self.status != ADMINISTRATIVE:
-            told.append(("started_at", leaf.started_at, self.started_at))
-            told += [] if self.project is None else [("project", leaf.project, self.project)]
+        """Say what the leaf tells otherwise."""
+        told: list[tuple[str, object, object]] = [
+            ("head", leaf.head, self.head),
+            ("status", leaf.status, self.status),
+            ("started_at", leaf.started_at, self.started_at),
+            ("ended_at", leaf.ended_at, self.ended_at),
+            ("writes", leaf.writes, self.writes),
+        ]
+        told += [] if self.project is None else [("project", leaf.project, self.project)]
         return "; ".join(f"{name} was {said!r:.40}, is {found!r:.40}" for name, said, found in told if said != found)
 
 

@@ -5,6 +5,7 @@ at), the kept leaves, and what `db check` looks at. What belongs to an episode i
 "(database)".
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -101,9 +102,7 @@ class Proof:
         """Yield whose leaves the database keeps otherwise than they were signed, or than its episodes are."""
         signed = self._held.leaves
         if signed is not None and (self._kept or self._is_its_own(connection)):
-            there = {row.place: row for row in self._kept}
-            for place, data in enumerate(signed):
-                yield from _differing(place, data, there.get(place))
+            yield from _differing(signed, self._kept)
         later = [row for row in self._kept if signed is None or row.place >= self._held.checkpoint.size]
         yield from _later(self._kept, {row.place for row in later})
         for leaf, _ in strays(connection, _readable([row.data for row in later])):
@@ -115,14 +114,34 @@ class Proof:
         return self._held.checkpoint.extension("epoch") in set(connection.scalars(own))
 
 
-def _differing(place: int, data: bytes, row: Kept | None) -> Iterator[tuple[str, str]]:
-    episode = read_leaf(data).episode
-    if row is None:
-        yield episode, f"the database does not keep leaf {place} of it, which was signed"
-    elif row.data != data or row.episode != episode:
-        yield episode, f"leaf {place}, which was signed, is another one in the database"
-        if row.episode != episode:
-            yield str(row.episode), f"leaf {place} in the database is said to be of it, and was signed for {episode}"
+def _differing(signed: Sequence[bytes], kept: Sequence[Kept]) -> Iterator[tuple[str, str]]:
+    """Yield what of the signed leaves is not kept; one that only moved is not said of its episode, which is well."""
+    there = {row.place: row for row in kept}
+    told = [(read_leaf(data).episode, data) for data in signed]
+    other = [place for place, one in enumerate(told) if place not in there or _said(there[place]) != one]
+    elsewhere = Counter(map(_said, kept)) - Counter(one for place, one in enumerate(told) if place not in set(other))
+    moved = 0
+    for place in other:
+        episode, data = told[place]
+        if elsewhere[episode, data] > 0:
+            elsewhere[episode, data] -= 1
+            moved += 1
+        elif place not in there:
+            yield episode, f"the database does not keep leaf {place} of it, which was signed"
+        else:
+            yield episode, f"leaf {place}, which was signed, is another one in the database"
+            row = there[place]
+            if row.data == data:
+                yield (
+                    str(row.episode),
+                    f"leaf {place} in the database is said to be of it, and was signed for {episode}",
+                )
+    if moved:
+        yield DATABASE, f"{moved} leaves stand at other places in the database than they were signed at"
+
+
+def _said(row: Kept) -> tuple[object, object]:
+    return row.episode, row.data
 
 
 def _later(kept: Sequence[Kept], later: Container[int]) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,8 @@ from spectrace.store.statements import SEQ_MASK
 _PAGE = 2000
 _NAMED = 3
 """Episodes that are named; of more, how many."""
+_MOMENT_US = 60_000_000
+"""A record may have waited for other writers."""
 _BEYOND = SEQ_MASK + 1
 _ENDED = TYPE_NUMBERS[EpisodeEnded]
 _QUERY = f"""
@@ -72,8 +74,9 @@ def _wrong(row: "sa.Row[Any]") -> Sequence[str]:
     if row.last_key is None:
         return ["no event is there"]
     found = []
-    if row.number > 0 and row.first_at is not None:  # an administrative log is begun a moment before its first record
+    if row.first_at is not None and not _begun_a_moment_before(row):
         found += _differs("started_at", row.started_at, row.first_at)
+    if row.number > 0 and row.first_at is not None:
         project = _project(row)
         found += [] if project is None else _differs("project", row.project, project)
     found += _differs("events", row.events, (row.last_key & SEQ_MASK) + 1)
@@ -82,6 +85,11 @@ def _wrong(row: "sa.Row[Any]") -> Sequence[str]:
     if row.ended_at is not None:
         found += _differs("ended_at", row.ended_at, row.ending_at)
     return found
+
+
+def _begun_a_moment_before(row: "sa.Row[Any]") -> bool:
+    """Whether a row is of an administrative log, which gets it just before its first record; a copy has one time."""
+    return bool(row.number <= 0 and row.first_at - _MOMENT_US <= row.started_at <= row.first_at)
 
 
 def _differs(name: str, said: object, told: object) -> list[str]:

@@ -26,7 +26,9 @@ _FEW = 500
 _RANGES = 100
 _PAGE = 2000
 _SAID = f"""
-SELECT number, episode, project, started_at, ended_at, events, head,
+SELECT number, episode, project,
+  CASE WHEN number > 0 THEN started_at ELSE (SELECT at FROM events WHERE key = number * {1 << _BITS}) END,
+  ended_at, events, head,
   CASE WHEN ended_at IS NULL THEN NULL ELSE (
     SELECT outcome FROM events WHERE key >= number << {_BITS} AND key < (number << {_BITS}) + events AND type = {_ENDED}
     ORDER BY key DESC LIMIT 1) END

@@ -2,6 +2,7 @@
 
 Each edit is found with its event. Cutting off the end together with the episode's row, and writing the whole anew with
 hashes of its own, cannot be found by the log itself: then the word is `consistent`, which proves no more than that.
+What is found given a checkpoint, generated from the schema, is in `tests/tampering/`.
 """
 
 import re

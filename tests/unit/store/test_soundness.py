@@ -280,3 +280,24 @@ def test_a_database_that_says_two_revisions_is_refused_in_words(tmp_path):
 
     with pytest.raises(StoreError, match="says that it is at several revisions"):
         check(url)
+
+
+@pytest.mark.parametrize(
+    ("check_", "statement"),
+    [
+        ("types", "UPDATE types SET number = 'odd' WHERE number = 9"),
+        ("dictionary", "UPDATE dictionaries SET id = 'odd' WHERE id = 2"),
+        ("runs", "UPDATE runs SET selection = x'ff'"),
+    ],
+)
+def test_a_value_of_another_kind_is_a_problem_and_no_crash(tmp_path, check_, statement):
+    url = f"sqlite:///{tmp_path / 'log.db'}"
+    one_episode(url)
+    store = open_store(url)
+    begin(store, "nightly", "run", [("ep1", store.row("ep1").head.hex())])
+    store.close()
+    with sqlite3.connect(tmp_path / "log.db") as connection:
+        connection.execute(statement)
+    connection.close()
+
+    assert problems(url)[check_]
