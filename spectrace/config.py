@@ -16,6 +16,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from spectrace.core.options import types_of
 from spectrace.core.prompts import Prompts
+from spectrace.environments.effects import overridden
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient
@@ -298,16 +299,15 @@ def builtin_environment(name: str) -> Environment | None:
 
 def open_environment(name: str) -> Environment:
     """Return a fresh instance of the environment that the user named: one of our own, or `module:attribute`."""
-    builtin = builtin_environment(name)
-    if builtin is not None:
-        return builtin
+    if (builtin := builtin_environment(name)) is not None:
+        return overridden(builtin, settings_here().effects.get(name))
     module, _, attribute = name.partition(":")
     if not module or not attribute or module == "tau2":
         raise UsageError(
             f"no environment is named {name!r}{meant(name, BUILTIN_ENVIRONMENTS)}; there are "
             f"{', '.join(BUILTIN_ENVIRONMENTS)}, and your own as MODULE:ATTRIBUTE."
         )
-    return _fresh(name, imported("environment", module, attribute))
+    return overridden(_fresh(name, imported("environment", module, attribute)), settings_here().effects.get(name))
 
 
 def imported(what: str, module: str, attribute: str, others: Sequence[str] = ()) -> object:

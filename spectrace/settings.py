@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from spectrace.cost.prices import Price, read_prices
+from spectrace.environments.effects import Overrides, parse_overrides
 from spectrace.errors import UsageError
 from spectrace.models.keys import refuse_literal_keys
 from spectrace.redaction.rules import Rules, read_rules
@@ -27,6 +28,7 @@ _TOP = {
     "audit": dict,
     "retention": dict,
     "redaction": dict,
+    "effects": dict,
 }
 _MODEL = {
     "provider": str,
@@ -65,6 +67,8 @@ class Settings:
     rules: tuple[str, ...] = ()
     """Rules of the user's own, `module:attribute`, that `audit violations` asks beside ours."""
     redaction: Rules = field(default_factory=Rules)
+    effects: Mapping[str, Overrides] = field(default_factory=dict, kw_only=True)
+    """Environment -> the operator's word on the effects of its tools."""
     """What is redacted before anything is written, and with which key."""
 
 
@@ -102,9 +106,19 @@ def read_settings(text: str, path: Path) -> Settings:
     rules = _rules(path, values.get("audit", {}))
     retention = read_retention(values.get("retention", {}), str(path))
     redaction = read_rules(values.get("redaction", {}), path)
-    return Settings(
-        path, values.get("database"), values.get("project", "default"), tables, prices, retention, rules, redaction
-    )
+    effects = {env: _overrides(path, env, table) for env, table in values.get("effects", {}).items()}
+    general = path, values.get("database"), values.get("project", "default")
+    return Settings(*general, tables, prices, retention, rules, redaction, effects=effects)
+
+
+def _overrides(path: Path, env: str, table: object) -> Overrides:
+    """Read what an operator says of an environment's tools."""
+    if not isinstance(table, dict):
+        raise UsageError(f'{path}: effects are a table for each environment, [effects."{env}"], found {table!r}.')
+    try:
+        return parse_overrides(table)
+    except UsageError as error:
+        raise UsageError(f'{path}: [effects."{env}"]: {error}') from None
 
 
 def _rules(path: Path, table: Mapping[str, object]) -> tuple[str, ...]:
@@ -208,6 +222,9 @@ name = "qwen2.5-coder-1.5b"
 #
 # [retention.projects]
 # support = 30                    # a project with a time of its own; 0 keeps it for good
+#
+# [effects."module:desk"]         # your word on an environment's tools, above whoever declared them
+# get_page = "write"              # read, write, reply or finish; or {{ effect = "read", external = true }}
 #
 # [audit]
 # rules = ["checks:no_late_writes"] # rules of yours, as MODULE:ATTRIBUTE, that `audit violations` asks beside its own

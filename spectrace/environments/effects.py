@@ -6,7 +6,7 @@ A tool that sometimes writes is declared a write, or with a classifier of its ar
 override of its effect switches off.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spectrace.core.classified import BY
@@ -23,7 +23,8 @@ from spectrace.core.types import (
     Task,
     ToolSpec,
 )
-from spectrace.environments.environment import Environment, classifier_of
+from spectrace.environments.environment import Attachable, Environment, classifier_of
+from spectrace.environments.volatile import volatile_places
 from spectrace.errors import UsageError
 
 
@@ -80,6 +81,10 @@ class Overridden:
         """Return the effect of a call by its arguments, for tools that no override is about."""
         return Effect.WRITE if (classify := classifier_of(self._environment)) is None else classify(call)
 
+    def volatile(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the places that differ in the environment's answers."""
+        return volatile_places(self._environment)
+
     def tasks(self) -> tuple[Task, ...]:
         """Return the environment's tasks."""
         return self._environment.tasks()
@@ -119,6 +124,28 @@ class Overridden:
     async def close(self) -> None:
         """Close the environment."""
         await self._environment.close()
+
+
+class OverriddenAttachable(Overridden):
+    """The same of an environment that can take up a task that another process began."""
+
+    def __init__(self, environment: Attachable, overrides: Overrides) -> None:
+        """Wrap the environment."""
+        super().__init__(environment, overrides)
+        self._attachable = environment
+
+    async def attach(self, task: Task, seed: int | None, done: Sequence[tuple[Action, Observation]]) -> str | None:
+        """Let the environment take the task up."""
+        return await self._attachable.attach(task, seed, done)
+
+
+def overridden(environment: Environment, overrides: Overrides | None) -> Environment:
+    """Return the environment with the operator's word on its tools; itself where there is none."""
+    if not overrides:
+        return environment
+    if isinstance(environment, Attachable):
+        return OverriddenAttachable(environment, overrides)
+    return Overridden(environment, overrides)
 
 
 def _override(name: str, value: object) -> Override:

@@ -1,5 +1,7 @@
 import pytest
 
+from spectrace.core.types import Effect
+from spectrace.environments.effects import Override
 from spectrace.errors import UsageError
 from spectrace.settings import TEMPLATE, Settings, load_settings, meant, read_settings
 
@@ -115,3 +117,16 @@ def test_a_price_is_read_with_its_day(tmp_path):
         "2026-11-30",
         "its page",
     )
+
+
+def test_the_operators_word_on_effects_is_read_by_environment(tmp_path):
+    text = '[effects.shop]\nget_order = "write"\n\n[effects."a:b"]\nsend = { external = true }\n'
+    found = read_settings(text, tmp_path / "spectrace.toml").effects
+
+    assert found == {"shop": {"get_order": Override(Effect.WRITE)}, "a:b": {"send": Override(external=True)}}
+
+
+@pytest.mark.parametrize("text", ['[effects.shop]\nget_order = "destroy"\n', 'effects = { shop = "write" }\n'])
+def test_a_word_on_effects_that_is_none_is_refused_with_its_place(tmp_path, text):
+    with pytest.raises(UsageError, match=r'spectrace\.toml: .*\[effects\."shop"\]'):
+        read_settings(text, tmp_path / "spectrace.toml")

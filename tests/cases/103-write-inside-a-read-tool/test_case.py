@@ -12,12 +12,15 @@ from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Call, Effect, Finish
 from spectrace.environments.effects import Overridden, Override
 from spectrace.environments.functions import FunctionEnvironment, Task, tool
+from tests.command_line import in_a_directory
 from tests.forks import fork, recorded_in, replayed
 from tests.playbook import accept
+from tests.shop_log import script
 
 CASE = Path(__file__).parent
 EXPECTED = json.loads((CASE / "expected.json").read_text())["held_with_classifier"]
 CALLS = [json.loads(line) for line in (CASE / "calls.jsonl").read_text().splitlines()]
+END = {"action": {"finish": "done"}}
 WRITES = re.compile(r"\b(insert|update|delete|create|drop|alter|pragma\s+\w+\s*=)", re.IGNORECASE)
 
 
@@ -137,3 +140,16 @@ def test_the_name_of_the_classifier_is_recorded_with_the_tool():
     assert isinstance(started, EpisodeStarted)
 
     assert [one.effect_by for one in started.tools] == ["classifier:sql_effect", "classifier:http_effect"]
+
+
+def test_the_project_may_overrule_a_declaration_in_its_settings(monkeypatch, tmp_path):
+    line = in_a_directory(monkeypatch, tmp_path)
+    Path("spectrace.toml").write_text('[effects.shop]\nget_order = "write"\n')
+    weak = script(tmp_path / "w.json", [{"action": {"tool": "get_order", "arguments": {"order_id": "W200"}}}, END])
+    strong = script(tmp_path / "s.json", [{"verdict": {"verdict": "accept"}}] * 2)
+    given = ("--env", "shop", "--task", "cancel-own", "--weak", weak, "--strong", strong)
+    line.items("run", *given)
+    (read, _) = line.items("audit", "actions")
+
+    assert (read["tool"], read["effect_declared"], read["effect_by"]) == ("get_order", "write", "override")
+    assert read["authority"].startswith("verdict:")

@@ -1,9 +1,14 @@
 import pytest
 
 from spectrace.core.types import Effect, ToolSpec
-from spectrace.environments.effects import Overridden, Override, effective, parse_overrides, unknown_tools
+from spectrace.environments.effects import Overridden, Override, effective, overridden, parse_overrides, unknown_tools
+from spectrace.environments.environment import Attachable
+from spectrace.environments.functions import FunctionEnvironment, tool
 from spectrace.environments.shop import open_shop
+from spectrace.environments.volatile import volatile_places
 from spectrace.errors import UsageError
+from tests.desk import open_desk
+from tests.lasting_desk import open_lasting
 
 READ = ToolSpec("sql_read", "", "{}", Effect.READ, "declared")
 
@@ -58,3 +63,24 @@ def test_an_override_of_a_misspelt_tool_is_refused():
 
     with pytest.raises(UsageError, match="found get_ordr; the tools are find_customer"):
         environment.tools()
+
+
+def test_nothing_is_wrapped_where_nothing_is_overridden_and_what_can_be_attached_to_stays_so(tmp_path):
+    lasting, desk = open_lasting(tmp_path / "desk.db"), open_desk([])
+    word = {"look": Override(Effect.WRITE)}
+
+    assert overridden(desk, None) is overridden(desk, {}) is desk
+    assert isinstance(overridden(lasting, word), Attachable)
+    assert not isinstance(overridden(desk, word), Attachable)
+    assert {one.name: one.effect_by for one in overridden(lasting, word).tools()}["look"] == "override"
+
+
+def test_places_that_differ_are_those_of_the_environment():
+    @tool(effect="read", volatile="/at")
+    def clock() -> str:
+        """Tell the time."""
+        return "{}"
+
+    desk = FunctionEnvironment.from_functions("desk", (clock,), "")
+
+    assert volatile_places(overridden(desk, {"clock": Override(Effect.WRITE)})) == {"clock": ("/at",)}
