@@ -5,12 +5,83 @@ from html.parser import HTMLParser
 
 VOID = {"meta", "br", "wbr", "link", "img", "input", "hr"}
 ELEMENTS = frozenset(
-    "html head meta title style body main header h1 h2 h3 p dl dt dd nav ul ol li a span b strong em section div table caption "
-    "thead tbody tr th td details summary pre code bdi br wbr figure figcaption svg rect line text desc".split()
+    [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "header",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "dl",
+        "dt",
+        "dd",
+        "nav",
+        "ul",
+        "ol",
+        "li",
+        "a",
+        "span",
+        "b",
+        "strong",
+        "em",
+        "section",
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "pre",
+        "code",
+        "bdi",
+        "br",
+        "wbr",
+        "figure",
+        "figcaption",
+        "svg",
+        "rect",
+        "line",
+        "text",
+        "desc",
+    ]
 )
 ATTRIBUTES = frozenset(
-    "lang charset http-equiv content name class id href aria-label aria-labelledby aria-hidden role scope data-l viewbox x y x1 x2 "
-    "y1 y2 width height text-anchor".split()
+    [
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "class",
+        "id",
+        "href",
+        "aria-label",
+        "aria-labelledby",
+        "aria-hidden",
+        "role",
+        "scope",
+        "data-l",
+        "viewbox",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "width",
+        "height",
+        "text-anchor",
+    ]
 )
 
 
@@ -41,6 +112,8 @@ class Page(HTMLParser):
         self.links += [value for name, value in attrs if name in {"href", "src"}]
         if "id" in given:
             self.ids.append(given["id"])
+        if tag == "br":
+            self.handle_data("\n")
         if tag in VOID:
             return
         self._open.append((tag, given.get("id")))

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import BinaryIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -76,6 +77,7 @@ def _parts(report: Report) -> Iterator[bytes]:
     yield "".join(waiting).encode()
 
 
+@cache
 def _environment() -> Environment:
     made = Environment(
         loader=PackageLoader("spectrace.audit", "templates"),

@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_told_once_and_the_rest_is_there(log):
     assert {one.episode for one in found.lost} == {ids[1]}
     assert len(found.lost) == len({one.detail for one in found.lost})
     assert [one.result for one, _ in found.verified] == ["consistent", "invalid", "consistent", "consistent"]
-    assert {deed for deed in found.episodes} == set(ids)
+    assert set(found.episodes) == set(ids)
 
 
 def test_progress_is_told(log):

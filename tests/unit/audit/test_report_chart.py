@@ -21,7 +21,7 @@ def test_bars_of_a_day_stand_on_each_other_and_add_up_to_its_height():
 def test_every_bar_and_every_label_lies_in_the_picture(many):
     drawn = by_time("day", [Span(f"day {n}", {"ok": n + 1, "an outcome of a newer version": 1}) for n in range(many)])
 
-    assert all(0 <= bar.x and bar.x + bar.width <= WIDTH and 0 <= bar.y <= drawn.height for bar in drawn.bars)
+    assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH and 0 <= bar.y <= drawn.height for bar in drawn.bars)
     assert all(0 <= label.x <= WIDTH and 0 <= label.y <= drawn.height for label in drawn.labels)
     assert len([label for label in drawn.labels if label.anchor == "middle"]) <= 10
 

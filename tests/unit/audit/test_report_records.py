@@ -9,9 +9,7 @@ def test_every_record_is_told_with_time_who_and_which_episodes_it_took_from(tmp_
     store = open_store(str(tmp_path / "log.db"))
     by = operator()
     ranges = (ErasedRange("a", 1, 3), ErasedRange("a", 5, 5), ErasedRange("b", 0, 0))
-    erased = AdminErased(
-        by=by, spectrace="1", person="Ann", reason="asked to", how="named", events=ranges, blobs=2
-    )
+    erased = AdminErased(by=by, spectrace="1", person="Ann", reason="asked to", how="named", events=ranges, blobs=2)
     at = [
         admin.record(store, body)
         for body in (erased, AdminKeyChanged(by=by, spectrace="1", what="checkpoint", key="k+1+x", previous=None))
