@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from spectrace.audit.lines import counted
 from spectrace.audit.record_file import Record, RecordFile
 from spectrace.audit.repeats import key_of
 from spectrace.core.deeds import Deed
@@ -170,8 +171,8 @@ def _pairs(deeds: Sequence[Deed], records: Sequence[Record]) -> Iterator[Reconci
 
 
 def _ambiguous(deeds: Sequence[Deed], records: Sequence[Record]) -> Iterator[Reconciled]:
-    places = ", ".join(f"{deed.episode}:{deed.seq} ({deed.outcome})" for deed in deeds)
-    said = f"{len(records)} records ({', '.join(one.where for one in records)}) for {len(deeds)} writes ({places})"
+    writes = counted(len(deeds), "write")
+    said = f"{counted(len(records), 'record')} ({', '.join(one.where for one in records)}) for {writes} alike"
     for deed in deeds:
         yield Reconciled("ambiguous", deed, None, said)
 

@@ -45,7 +45,6 @@ _COLUMNS = (
     Column("effect by", rank=7),
     Column("authority"),
     Column("outcome"),
-    Column("mode", rank=2),
     Column("changed", rank=1),
     Column("reviewer", rank=4),
     Column("started by", rank=6),
@@ -244,7 +243,6 @@ def _row(deed: Deed) -> list[console.Cell]:
         deed.effect_by,
         deed.authority,
         outcome_span(deed),
-        ("simulated", "warning") if deed.simulated else None,
         changed,
         deed.reviewer_model,
         deed.started_by,
@@ -255,6 +253,8 @@ def outcome_span(deed: Deed) -> console.Span:
     """Return the outcome in its colour. A file that was imported has a result: a text, which proves no effect."""
     if deed.authority == "unknown" and deed.outcome in {"ok", "error"} and deed.kind == "call":
         return ("a result" if deed.outcome == "ok" else "an error") + "; effect unknown", "warning"
+    if deed.simulated:  # told beside the outcome: at no width may it look as if it had been done
+        return f"{deed.outcome} (simulated)", "warning"
     return status_span(deed.outcome)
 
 

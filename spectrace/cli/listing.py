@@ -23,6 +23,7 @@ def counts(kinds: Iterable[str], meaning: Mapping[str, str]) -> None:
     found = Counter(kinds)
     if found:
         console.line()
+    widest = max(map(len, found), default=0)
     for kind, sentence in meaning.items():
         if found[kind]:
-            console.line(f"{found[kind]:>6}  ", (kind, "warning"), f"  {sentence}", hang=8)
+            console.line(f"{found[kind]:>6}  ", (kind.ljust(widest), "warning"), f"  {sentence}", hang=widest + 10)

@@ -7,6 +7,7 @@ import pytest
 
 from spectrace.cli.audit import AUTHORITIES, ITEM
 from spectrace.core.types import Finish
+from spectrace.runs.live import Labels
 from spectrace.store.sql import open_store
 from tests.damage import damage
 from tests.playbook import accept
@@ -195,3 +196,14 @@ def test_a_formula_in_an_answer_is_a_text_in_csv(line, episode):
     store.close()
 
     assert "'=1+1" in line("audit", "actions", "--csv", "--effect", "finish").stdout
+
+
+@pytest.mark.parametrize("width", ["60", "80", "140"])
+def test_what_was_simulated_is_said_at_any_width(line, episode, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    store = open_store("spectrace.db")
+    recorded(store, labels=Labels(labels=(("mode", "simulated"),)))
+    store.close()
+    shown = " ".join(line("audit", "actions", "--mode", "simulated", "--outcome", "ok").stdout.split())
+
+    assert shown.count("simulated") == 2

@@ -43,7 +43,7 @@ def test_where_they_differ_the_answer_is_no_and_each_side_is_named(line, episode
     result = line("audit", "reconcile", "--with", file)
 
     assert result.exit_code == 1
-    assert f"1  log_only  {RESULTS['log_only']}" in result.stdout
+    assert f"1  log_only     {RESULTS['log_only']}" in result.stdout
     assert "line 2: cancel_order is in no write of the log" in result.stdout
 
 
@@ -84,7 +84,7 @@ def test_ambiguous_ones_are_named_and_nobody_settles_them(line, episode, interru
     result = line("audit", "reconcile", "--with", records(), "--settle", "--by", "Ann")
 
     assert result.exit_code == 3
-    assert "1 records (line 2) for 2 writes" in result.stdout
+    assert "1 record (line 2) for 2 writes alike" in result.stdout
     assert line.items("show", EP, "--type", "outcome.settled") == []
 
 
