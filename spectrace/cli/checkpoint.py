@@ -1,9 +1,12 @@
 """`spectrace checkpoint`: make keys, sign what a log holds, have it cosigned, and prove things with it."""
 
-import time
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -80,26 +83,40 @@ def create_command(
     pause_s = None if every is None else seconds_of(every)
     if pause_s is None:
         ctx.exit(_told(_created(db, secret, output, jobs, force=force), output, as_json=as_json))
-    while True:
-        try:
-            _told(_created(db, secret, output, jobs, force=force), output, as_json=False)
-        except StoreError as error:  # a database that is away, or in somebody's hands: the next time it may not be
-            console.say(f"Not signed this time: {error}", style="error")
-        time.sleep(pause_s)
+    with _ctrl_c() as asked_to_stop:
+        while not asked_to_stop.is_set():
+            try:
+                _told(_created(db, secret, output, jobs, force=force), output, as_json=False)
+            except StoreError as error:  # a database that is away, or in somebody's hands: next time it may not be
+                console.say(f"Not signed this time: {error}", style="error")
+            asked_to_stop.wait(pause_s)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[threading.Event]:
+    """Lend what the first Ctrl-C sets, so that what is being signed is finished; the second one interrupts."""
+    stop = threading.Event()
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            signal.default_int_handler(number, frame)
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, heard)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _created(db: str | None, secret: Path, output: Path, jobs: int | None, *, force: bool) -> Created | Refused:
     signer, store = read_signer(secret), open_store(database_url(db))
     try:
         with console.progress() as progress:
-            made = create(store, signer, output, force=force, jobs=jobs, told=partial(_show_progress, progress))
-    except BaseException:
-        # Ctrl-C in the middle of a statement: the connection cannot be closed in order, and says why instead of that.
-        with suppress(Exception):
-            store.close()
-        raise
-    store.close()
-    return made
+            return create(store, signer, output, force=force, jobs=jobs, told=partial(_show_progress, progress))
+    finally:
+        store.close()
 
 
 def _show_progress(progress: console.Progress, done: int, total: int) -> None:
