@@ -25,8 +25,8 @@ _PLACES = (
 )
 
 POSTGRES = (
-    "the server's own write-ahead log, its archives, replicas, base backups and dumps hold what was erased until they "
-    "are recycled or deleted: that is the administrator's to do"
+    "the server's own write-ahead log, its archives, replicas, base backups and dumps, and old rows of pg_statistic, "
+    "hold what was erased until they are recycled or deleted: that is the administrator's to do"
 )
 SQLITE = "bundles, exports and copies of the database that were made earlier hold what they held then"
 
