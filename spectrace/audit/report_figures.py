@@ -4,16 +4,16 @@ Counted while the ledger streams by; nothing but the counts is kept.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from spectrace.core.deeds import Deed
 
 OUTCOMES = ("ok", "error", "indeterminate", "never")
-DAY, WEEK, MONTH = "day", "week", "month"
+DAY, WEEK, MONTH, YEAR = "day", "week", "month", "year"
 _MOST_BARS = 62
-"""More bars than this are no picture: then each stands for a week, or a month."""
+"""More bars than this are no picture: then each stands for a week, a month or a year."""
 _MICRO = 1_000_000
 UNDATED = "undated"
 
@@ -75,7 +75,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A day, a week or a month: its name, and how many actions of each outcome fall into it."""
+    """A day, a week, a month or a year: its name, and how many actions of each outcome fall into it."""
 
     name: str
     counts: Mapping[str, int]
@@ -98,39 +98,52 @@ def day_of(deed: Deed) -> str:
 
 
 def spans(by_day: Mapping[str, Mapping[str, int]]) -> tuple[str, tuple[Span, ...]]:
-    """Return day, week or month, whichever gives few enough, and all of them from the first to the last."""
+    """Return day, week, month or year, whichever gives few enough, and all of them from the first to the last.
+
+    Where even the years are too many (a clock that was wrong), only those with an action.
+    """
     dated = {date.fromisoformat(name): counts for name, counts in by_day.items() if name != UNDATED}
-    for unit in (DAY, WEEK, MONTH):
-        names = _names(dated, unit)
-        if len(names) <= _MOST_BARS or unit == MONTH:
-            break
-    summed: dict[str, Counter[str]] = {name: Counter() for name in names}
+    unit, places = _places(dated)
+    summed: dict[int, Counter[str]] = {place: Counter() for place in places}
     for day, counts in dated.items():
-        summed[_name(day, unit)].update(counts)
+        summed[_place(day, unit)].update(counts)
+    found = [Span(_name(place, unit), counts) for place, counts in summed.items()]
     if UNDATED in by_day:
-        summed[UNDATED] = Counter(by_day[UNDATED])
-    return unit, tuple(Span(name, counts) for name, counts in summed.items())
+        found.append(Span(UNDATED, by_day[UNDATED]))
+    return unit, tuple(found)
 
 
-def _names(days: Iterable[date], unit: str) -> list[str]:
-    """Return every span between the first and the last day, those without any action too."""
-    known = sorted(days)
-    if not known:
-        return []
-    day, last = known[0], known[-1]
-    names: dict[str, None] = {}
-    while day <= last:
-        names.setdefault(_name(day, unit))
-        if day == date.max:
-            break
-        day += timedelta(days=1)
-    return list(names)
+def _places(days: Collection[date]) -> tuple[str, Sequence[int]]:
+    if not days:
+        return DAY, ()
+    for unit in (DAY, WEEK, MONTH, YEAR):
+        low, high = _place(min(days), unit), _place(max(days), unit)
+        if high - low < _MOST_BARS:
+            return unit, range(low, high + 1)
+    return YEAR, sorted({_place(day, YEAR) for day in days})
 
 
-def _name(day: date, unit: str) -> str:
-    if unit == MONTH:
-        return day.isoformat()[:7]
-    if unit == WEEK:
-        year, week, _ = day.isocalendar()
-        return f"{year:04}-W{week:02}"
-    return day.isoformat()
+def _place(day: date, unit: str) -> int:
+    """Return the number of the span that a day lies in."""
+    match unit:
+        case "day":
+            return day.toordinal()
+        case "week":
+            return (day.toordinal() - 1) // 7  # day 1 of the calendar is a Monday
+        case "month":
+            return day.year * 12 + day.month - 1
+        case _:
+            return day.year
+
+
+def _name(place: int, unit: str) -> str:
+    match unit:
+        case "day":
+            return date.fromordinal(place).isoformat()
+        case "week":
+            year, week, _ = date.fromordinal(place * 7 + 1).isocalendar()
+            return f"{year:04}-W{week:02}"
+        case "month":
+            return f"{place // 12:04}-{place % 12 + 1:02}"
+        case _:
+            return f"{place:04}"

@@ -97,7 +97,7 @@ def _literal(value: object) -> object:
         case Markup():
             return value
         case str():
-            return one_line(value)
+            return value if value.isprintable() else one_line(value)  # as `visible` does: a hundred times faster
         case None:
             return _NOTHING
         case _:

@@ -75,10 +75,13 @@ def test_days_without_any_action_stand_between_those_with_some():
         ("2026-10-01", "2026-12-01", "day", 62, ("2026-10-01", "2026-12-01")),
         ("2026-09-30", "2026-12-01", "week", 10, ("2026-W40", "2026-W49")),
         ("2024-12-30", "2026-01-01", "week", 53, ("2025-W01", "2026-W01")),
-        ("2020-01-31", "2026-12-01", "month", 84, ("2020-01", "2026-12")),
+        ("2021-11-30", "2026-12-01", "month", 62, ("2021-11", "2026-12")),
+        ("2021-10-31", "2026-12-01", "year", 6, ("2021", "2026")),
+        ("0001-01-01", "9999-12-31", "year", 2, ("0001", "9999")),
+        ("9999-12-01", "9999-12-31", "day", 31, ("9999-12-01", "9999-12-31")),
     ],
 )
-def test_long_times_are_shown_by_week_or_month_and_nothing_is_lost(first, last, unit, many, names):
+def test_long_times_are_shown_by_week_month_or_year_and_nothing_is_lost(first, last, unit, many, names):
     found, all_spans = spans({first: Counter(ok=3), last: Counter(ok=4, error=1), "undated": Counter(never=5)})
 
     assert (found, len(all_spans)) == (unit, many + 1)
