@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from spectrace.errors import Conflict, StoreError, UsageError
-from spectrace.store import admin, tables
+from spectrace.store import admin, leaf_rows, tables
 from spectrace.store.begun import Arrivals, arrivals
 from spectrace.store.database import shown
 from spectrace.store.event_store import EpisodeRow
@@ -72,6 +72,7 @@ def copy_log(source: SqlEventStore, target: SqlEventStore, progress: Progress | 
     except Conflict:  # no later copy would come further: it is as finished as one whose episodes were refused
         record.end()
         raise
+    _copy_leaves(source, target)
     record.end()
     return Copy(tuple(done), runs, items)
 
@@ -113,6 +114,16 @@ def _copy_dictionaries(source: SqlEventStore, target: SqlEventStore) -> None:
     if missing:
         with target.database.writing(durable=False) as connection:
             connection.execute(tables.dictionaries.insert(), missing)
+
+
+def _copy_leaves(source: SqlEventStore, target: SqlEventStore) -> None:
+    """Let the tree that checkpoints sign go on in the copy; a target that has leaves has a tree of its own."""
+    with source.database.reading() as connection:
+        leaves = [(row.episode, row.data) for row in leaf_rows.kept(connection)]
+    with target.database.writing(durable=True) as connection:
+        admin.lock(connection)
+        if not leaf_rows.kept(connection):
+            leaf_rows.append(connection, 0, leaves)
 
 
 def _dictionaries(store: SqlEventStore) -> dict[int, "sa.Row[Any]"]:

@@ -190,4 +190,7 @@ def test_a_copy_in_another_database_is_valid_by_the_same_checkpoint(log, tmp_pat
     results = {one["episode"]: one["result"] for one in items}
 
     assert {results[name] for name in log.episodes} == {"valid"}
+    assert (
+        log.line("checkpoint", "create", "-o", "log.checkpoint", "--key", "log.key", "--db", "copy.db").exit_code == 0
+    )
     assert list(results.values()).count("consistent") == 1  # the copy's own administrative log
