@@ -38,6 +38,8 @@ def _parsed(text: str) -> sa.URL:
 def is_bundle(path: Path) -> bool:
     """Whether a zip lies there: whoever packs a log has it under a name as good as the log's."""
     try:
+        if not path.is_file():  # to open a pipe waits for who writes it
+            return False
         with path.open("rb") as file:
             return file.read(len(_ZIP)) == _ZIP
     except OSError:

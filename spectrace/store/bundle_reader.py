@@ -52,6 +52,8 @@ class DamagedBundle(StoreError):
 def is_zip(path: Path) -> bool:
     """Whether the file begins or ends as a zip does: it may be a bundle, or what somebody made of one."""
     try:
+        if not path.is_file():  # to open a pipe waits for who writes it, and a device has no end
+            return False
         with path.open("rb") as file:
             start = file.read(len(_DATABASE))
             # A log may hold a zip that a tool printed, in its last page too.
@@ -70,6 +72,8 @@ class Bundle:
         """
         self.path = path
         try:
+            if path.exists() and not path.is_file():
+                raise StoreError(f"{path} is no file: a bundle was expected.")
             self._file = path.open("rb")
         except FileNotFoundError:
             raise UsageError(f"there is no file {path}.") from None

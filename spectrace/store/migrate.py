@@ -176,6 +176,8 @@ def check_place(database: Database) -> None:
         return
     if database.path.is_dir():
         raise StoreError(f"database {database.path} is a directory; a file was expected.")
+    if database.path.exists() and not database.path.is_file():  # to open a pipe waits for who writes it
+        raise StoreError(f"database {database.path} is a pipe, a device or a socket; a file was expected.")
     refuse_bundle(database.url)
     if not database.path.exists() and database.read_only and database.path.suffix == ".zip":
         raise StoreError(f"there is no bundle {database.path}: check the path given with --db.")
