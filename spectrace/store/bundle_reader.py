@@ -72,7 +72,7 @@ class Bundle:
         """
         self.path = path
         try:
-            if path.exists() and not path.is_file():
+            if path.exists() and not path.is_file() and not path.is_dir():
                 raise StoreError(f"{path} is no file: a bundle was expected.")
             self._file = path.open("rb")
         except FileNotFoundError:
