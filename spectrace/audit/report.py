@@ -15,12 +15,11 @@ from spectrace import __version__
 from spectrace.audit.answers import Filters
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.covering import covering
-from spectrace.audit.erasures import erased_seqs
 from spectrace.audit.integrity import VerifyResult
 from spectrace.audit.ledger import Between
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
-from spectrace.audit.reading import Unread
+from spectrace.audit.reading import Unread, begins_erased
 from spectrace.audit.report_figures import Figures
 from spectrace.audit.report_log import LogIdentity, identity
 from spectrace.audit.report_open import OpenAction, may_be_open, open_actions
@@ -85,6 +84,8 @@ class Report:
     open: list[OpenAction] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
+    unasked: list[str] = field(default_factory=list)
+    """Episodes of which no rule could be asked: their beginnings are erased."""
     records: list[Record] = field(default_factory=list)
     verified: list[tuple[VerifyResult, str | None]] = field(default_factory=list)
     """Each with the head of the episode, in hex; None where there is no such episode."""
@@ -128,8 +129,8 @@ def _gather(reader: Reader, made: Report, told: Told) -> None:
         told(f"rules: {number:,} of {of}")
         events = reader.account(name, made.lost)
         made.unreviewed += unreviewed(events)
-        if erased_seqs(events):  # an account is content with headers, rules are asked as their command asks them
-            made.violations += reader.violations(name, rules=wanted.rules, lost=made.lost, tally=made.tally)
+        if begins_erased(events):  # who may do what is not known: `audit violations` asks no rule of it either
+            made.unasked.append(name)
         else:
             made.violations += broken(reader.store, name, events, wanted.rules, made.tally)
     logs = reader.administrative()

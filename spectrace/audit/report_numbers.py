@@ -79,6 +79,7 @@ def _violations(report: Report) -> dict[str, object]:
         "unjudged": {rule: count for rule, count in tally.unjudged.items() if count},
         "erased_events": tally.erased,
         "rules_failed": len(tally.failed),
+        "episodes_unasked": len(report.unasked),
     }
 
 

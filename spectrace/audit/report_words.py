@@ -21,10 +21,10 @@ AUTHORITY = {
     "none": "The log names none.",
 }
 EFFECT_BY = {
-    "declared": "declared by its author",
-    "override": "by an operator's override",
-    "default": "nobody declared it",
-    "environment": "declared by its environment",
+    "declared": "by its author",
+    "override": "by an operator",
+    "default": "by nobody",
+    "environment": "by its environment",
 }
 RESULT = {
     INVALID: "Not what was recorded, or not whole: the first bad event is named.",

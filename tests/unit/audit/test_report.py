@@ -6,6 +6,8 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.queries import open_reader
 from spectrace.audit.report import Wanted, report
 from spectrace.runs.live import Labels
+from spectrace.store.erasing import Order, erase
+from spectrace.store.erasing_plan import Named
 from spectrace.store.sql import open_store
 from tests.damage import damage
 from tests.episodes import record_shop
@@ -86,6 +88,20 @@ def test_what_cannot_be_read_is_told_once_and_the_rest_is_there(log):
     assert len(found.lost) == len({one.detail for one in found.lost})
     assert [one.result for one, _ in found.verified] == ["consistent", "invalid", "consistent", "consistent"]
     assert set(found.episodes) == set(ids)
+
+
+@pytest.mark.parametrize(("seq", "unasked", "lost"), [(5, 0, 0), (None, 1, 1)])
+def test_what_is_erased_on_record_is_unknown_and_unreadable_only_where_the_ledger_lacks_it(log, seq, unasked, lost):
+    path, ids, _ = log
+    store = open_store(str(path))
+    erase(store, Named(((ids[1], seq),)), Order("Ann", "she asked for it"))
+    store.close()
+    found, _, _ = made(path)
+
+    assert len(found.lost) == lost  # with a repair erased whole, its actions may be left out
+    assert [one.episode for one in found.unknowns if one.kind == "erased"] == [ids[1]]
+    assert len(found.unasked) == unasked
+    assert (found.tally.erased > 0) == (not unasked)
 
 
 def test_progress_is_told(log):
