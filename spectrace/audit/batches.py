@@ -157,7 +157,11 @@ def _summary(store: Listable, run: str, kind: str, group: Sequence[EpisodeSummar
 
 
 def _digest(kind: str, selected: Collection[tuple[str, ...]], known: Run | None) -> str:
-    return known.selection_digest if kind == REVERIFY and known is not None else digest_of(sorted(selected))
+    if kind == REVERIFY and known is not None:
+        return known.selection_digest
+    # A name may hold half a pair, which JSON cannot: said as an escape; a name that looks so too gives the same digest.
+    said = sorted(tuple(name.encode("utf-8", "backslashreplace").decode() for name in one) for one in selected)
+    return digest_of(said)
 
 
 def dollars_of(costs: Iterable[str | None]) -> str | None:

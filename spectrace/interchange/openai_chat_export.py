@@ -82,7 +82,8 @@ def export_openai(
             events = list(store.read(episode))
             one = _episode(events)
             for line in one.document() if len(chosen) == 1 else (one.object(),):
-                file.write(line.translate(_NO_LINE_BREAKS).encode() + b"\n")
+                # Half a pair, which UTF-8 cannot say, as the escape that JSON has for it.
+                file.write(line.translate(_NO_LINE_BREAKS).encode("utf-8", "backslashreplace") + b"\n")
             done.append(Exported(episode, len(events), (*unfinished(row), *one.losses)))
             if progress is not None:
                 progress(len(done), len(chosen))
