@@ -32,11 +32,18 @@ class Erased:
     episode: str | None = None
     proofs: Mapping[int, bytes] = field(default_factory=dict)
     """Of the episode that was asked for last."""
+    heads: Mapping[str, int] = field(default_factory=dict)
+    """How many records each administrative log had when they were read."""
+
+    def outdated(self) -> bool:
+        """Whether something was put on record since: an erasure may run while a log is verified."""
+        return self.parts is not None and self.heads != _heads(self.store)
 
     def link(self, episode: str, link: bytes, event: Link) -> bytes:
         """Return the link of an event without body and salt; raise NotOnRecord with what is missing."""
         seq, type_, header, *_ = event
         if self.parts is None:
+            self.heads = _heads(self.store)
             self.parts = _parts(self.store)
         if not any(first <= seq <= last for first, last in self.parts.get(episode, ())):
             raise NotOnRecord(f"the body of event {seq} ({type_}) is missing, and no erasure of it is on record")
@@ -49,6 +56,10 @@ class Erased:
                 "it was is not there"
             )
         return link_over(link, header, proof)
+
+
+def _heads(store: Verifiable) -> Mapping[str, int]:
+    return {log: store.row(log).events for log in store.administrative()}
 
 
 def _parts(store: Verifiable) -> Parts:

@@ -10,7 +10,7 @@ they looked at one by one, to name the first bad event.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -19,12 +19,12 @@ from itertools import islice
 import orjson
 
 from spectrace.audit.erased import Erased, NotOnRecord
+from spectrace.audit.text_names import WRITTEN, all_names, names, written
 from spectrace.audit.verifiable import Verifiable
 from spectrace.core.admin_events import is_admin
 from spectrace.core.digest import digest, first_link, next_link
 from spectrace.core.events import AdminOpened, EpisodeEnded, EpisodeStarted, OutcomeSettled
 from spectrace.errors import NewerSchema, StoreError
-from spectrace.store.blobs import references
 from spectrace.store.event_store import EpisodeRow, Link
 from spectrace.store.texts import MARK
 
@@ -38,12 +38,8 @@ NOT_PROVED = (
 
 _RUN, _LOG = EpisodeStarted.TYPE, AdminOpened.TYPE
 _BEGINS, _ENDS, _ASKS, _ANSWERS, _RECORDS, _TELLS = "begins", "ends", "asks", "answers", "records", "tells"
-_REFERENCE = re.compile(rb'\{"\$blob":"(sha256:[0-9a-f]{64})"')
-"""A reference as canonical JSON writes it; in a JSON text its quotes would be escaped."""
 _REQUEST = re.compile(rb'"request":(\d+)[,}]')
 _ASKED = b'"request":'
-_WRITTEN = len(b':"sha256:"') + 64
-"""The bytes that follow `MARK` in a reference, up to the end of the text's name."""
 KNOWN_BLOBS = 200_000
 """Names of blobs found whole that are kept from episode to episode: some 25 MB."""
 
@@ -107,7 +103,7 @@ class Verifier:
         self._store = store
         self._erased = Erased(store)
         self._whole: set[bytes] = set()
-        """Blobs found whole already, as `_written` in a body: so references are compared without being spelled."""
+        """Blobs found whole already, as `written` in a body: so references are compared without being spelled."""
 
     def know(self, digests: Iterable[bytes]) -> None:
         """Take these blobs as whole, as many as are kept: the caller checked them (`whole_blobs`)."""
@@ -116,15 +112,32 @@ class Verifier:
     def verify(self, episode: str) -> VerifyResult:
         """Check one episode, by its whole id. Raises EpisodeNotFound only."""
         row = self._store.row(episode)
-        check = _Check(episode, first_link(episode), self._erased)
+        found = self._verified(row)
+        if found.result == INVALID and self._erased.outdated():
+            self._erased = Erased(self._store)
+            found = self._verified(row)
+        return found
+
+    def _verified(self, row: EpisodeRow) -> VerifyResult:
+        check = _Check(row.episode, first_link(row.episode), self._erased)
         try:
-            for links in self._store.links(episode):
+            for links in self._up_to(row):
                 self._batch(check, links)
         except NewerSchema as error:
             return _result(check, UNKNOWN, str(error))
         except (StoreError, _Broken) as error:
             return _result(check, INVALID, str(error), first_bad=check.seq)
         return _whole(check, row)
+
+    def _up_to(self, row: EpisodeRow) -> Iterator[Sequence[Link]]:
+        """Yield the events that the row knows of: one that is being written grows while it is read."""
+        read = 0
+        for links in self._store.links(row.episode):
+            read += len(links)
+            if read > row.events and self._store.row(row.episode).events > row.events:
+                yield links[: len(links) - (read - row.events)]
+                return
+            yield links
 
     def _batch(self, check: _Check, links: Sequence[Link]) -> None:
         """Check some events; on an error `check.seq` is the first bad one."""
@@ -147,9 +160,9 @@ class Verifier:
         # A mark stands in no JSON text, where its quotes would be escaped: what follows each is the name of a blob, or
         # is no reference as canonical JSON writes it, and then it is none of those known.
         after = b"\n".join([link[3] for link in links if link[3] is not None]).split(MARK)[1:]
-        if {some[:_WRITTEN] for some in after} <= self._whole:
+        if {some[:WRITTEN] for some in after} <= self._whole:
             return None
-        wanted = {name for name in _all_names(links) if _written(name) not in self._whole}
+        wanted = {name for name in all_names(links) if written(name) not in self._whole}
         if len(self._whole) > KNOWN_BLOBS:
             self._whole.clear()
         try:
@@ -157,13 +170,13 @@ class Verifier:
         except StoreError:
             found = {}
         sound = {name for name, data in found.items() if digest(data) == name}
-        self._whole.update(map(_written, sound))
+        self._whole.update(map(written, sound))
         if wanted <= sound:
             return None
-        return next((bad for link in links for name in _names(link[3]) if (bad := self._bad(link, name))), None)
+        return next((bad for link in links for name in names(link[3]) if (bad := self._bad(link, name))), None)
 
     def _bad(self, link: Link, name: str) -> tuple[int, StoreError | _Broken] | None:
-        if _written(name) in self._whole:
+        if written(name) in self._whole:
             return None
         event = f"event {link[0]} ({link[1]})"
         try:
@@ -174,36 +187,13 @@ class Verifier:
             return link[0], _Broken(f"{event} refers to the text {name}, which is missing from the database")
         if digest(data) != name:
             return link[0], _Broken(f"the text {name[:23]} of {event} holds other bytes than its name says")
-        self._whole.add(_written(name))
+        self._whole.add(written(name))
         return None
 
 
 def whole_blobs(blobs: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
     """Return the digests of those blobs, given with their bytes, that are what their digests say."""
     return [name for name, data in blobs if sha256(data).digest() == name]
-
-
-def _written(name: str) -> bytes:
-    """Return what follows the mark in a reference to a text."""
-    return b':"%b"' % name.encode()
-
-
-def _all_names(links: Sequence[Link]) -> set[str]:
-    """Return the names of all texts of some events: searched at once, which is twice as fast."""
-    bodies = b"\n".join([link[3] for link in links if link[3] is not None])
-    found = _REFERENCE.findall(bodies)
-    if len(found) == bodies.count(MARK):
-        return {name.decode() for name in set(found)}
-    return {name for link in links for name in _names(link[3])}
-
-
-def _names(body: bytes | None) -> Sequence[str]:
-    """Return the names of an event's texts, in their order."""
-    if body is None or MARK not in body:
-        return ()
-    names = [name.decode() for name in _REFERENCE.findall(body)]
-    # What is not written as canonical JSON writes it was not written here: parse it rather than pass it by.
-    return names if len(names) == body.count(MARK) else list(references(orjson.loads(body)))
 
 
 def _follow(check: _Check, links: Sequence[Link]) -> None:

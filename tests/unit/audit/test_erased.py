@@ -2,7 +2,7 @@
 
 import pytest
 
-from spectrace.audit.integrity import CONSISTENT, INVALID, verify_episode
+from spectrace.audit.integrity import CONSISTENT, INVALID, Verifier, verify_episode
 from spectrace.store.erasing import Order, erase
 from spectrace.store.erasing_plan import Named
 from spectrace.store.sql import open_store
@@ -84,3 +84,15 @@ def test_a_record_alone_excuses_nothing_that_another_episode_lacks(erased):
     damage(path, "UPDATE events SET payload = NULL, salt = NULL WHERE key = 2 << 20 | 4")
 
     assert verified(path, second).result == INVALID
+
+
+def test_what_is_erased_while_a_log_is_verified_is_on_record(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    first, second = recorded(store), recorded(store)
+    erase(store, Named(((first, None),)), Order())
+    verifier = Verifier(store)
+    before = verifier.verify(first)
+    erase(store, Named(((second, None),)), Order())
+
+    assert (before.result, verifier.verify(second).result) == (CONSISTENT, CONSISTENT)
+    store.close()

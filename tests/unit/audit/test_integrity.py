@@ -15,9 +15,11 @@ from spectrace.audit.integrity import (
     whole_blobs,
 )
 from spectrace.core.digest import header_bytes, next_link
+from spectrace.core.events import ResetRequested
 from spectrace.errors import EpisodeNotFound
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
+from spectrace.store.samples import sample_episode
 from spectrace.store.sql import open_store
 from tests.shop_log import recorded
 
@@ -217,3 +219,25 @@ def test_texts_known_beforehand_change_no_result(path, written):
     tamper(path, "UPDATE blobs SET codec = 0, bytes = x'41' WHERE rowid = 2")
     assert result(beforehand=True) == result(beforehand=False)
     assert result(beforehand=True).result == INVALID
+
+
+class Growing(MemoryEventStore):
+    """A log whose episode gains an event between the reading of its row and of its events, again and again."""
+
+    def __init__(self):
+        super().__init__()
+        self.writer = None
+
+    def links(self, episode):
+        if self.writer is not None:
+            seq = super().row(episode).events
+            self.writer.append([Pending(seq, "", 1, ResetRequested(seed=seq))], durable=False)
+        return super().links(episode)
+
+
+def test_an_episode_that_grows_while_it_is_read_is_whole_up_to_where_it_was():
+    store = Growing()
+    store.writer = store.create("ep1", sample_episode(1)[0], 1)
+    found = [verify_episode(store, "ep1") for _ in range(3)]
+
+    assert [(one.result, one.events) for one in found] == [(CONSISTENT, count) for count in (1, 2, 3)]
