@@ -22,7 +22,7 @@ TEXTS = {
     "formulas": '\t=HYPERLINK("http://198.51.100.7/")\r\n@SUM(1)\n+1\n-1',
     "nul": "a\0b",
     "surrogate": "half \ud800 and \udcff",
-    "long": "x" * 100_000,
+    "long": "x" * 5_000,
     "names": "os:system",
     "path": "../../../../etc/passwd",
     "address": "http://198.51.100.7:9/v1",
