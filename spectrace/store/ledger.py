@@ -2,10 +2,11 @@
 
 A projection is believed only where it is current, its episode has ended, and it names exactly what the headers of the
 events say was sent in that window: of chosen tools the writes, by an index over the events; of all tools whatever was
-no read, by the events of each episode. Every other episode is to be folded. Of what was drafted and never ran nothing
-is in a header's index: there a current projection is taken at its word, and `verify` compares the two. Which episodes
-there are is held in memory, about 150 bytes each (and 8 a write of chosen tools); all else is read for some hundred
-episodes at a time, each lot as the database is by then.
+no read, by the events of each episode. Every other episode is to be folded, and so is one that has events of which a
+fold makes nothing (see `untold`). Of what was drafted and never ran nothing is in a header's index: there a current
+projection is taken at its word, and `verify` compares the two. Which episodes there are is held in memory, about 150
+bytes each (and 8 a write of chosen tools); all else is read for some hundred episodes at a time, each lot as the
+database is by then.
 """
 
 import re
@@ -24,6 +25,7 @@ from spectrace.store import projections, tables
 from spectrace.store.codec import header_text
 from spectrace.store.columns import MOST, whole_number
 from spectrace.store.database import Database
+from spectrace.store.untold import at_work, half_told
 
 FOREVER = (-(1 << 62), 1 << 62)
 """A window that leaves nothing out."""
@@ -123,6 +125,7 @@ def accounts(database: Database, tools: Sequence[str], window: Window, *, newest
                 found.update(connection.scalars(query(tool, window)))
         written = array("q", sorted(key for tool in tools for key in connection.scalars(writes(tool, window))))
         doubtful = {number for query in unfit(window) for number in connection.scalars(query)}
+        doubtful.update(half_told(connection, window))
         if not tools:
             doubtful.update(connection.scalars(without_summary()))
             found.update(connection.scalars(at_work(window)))
@@ -182,14 +185,6 @@ def acts(first: int, last: int, window: Window) -> "sa.Select[Any]":
         *(key >= first << tables.SEQ_BITS, key < (last + 1) << tables.SEQ_BITS),
         *(tables.events.c.type == tables.ACT_REQUESTED, sa.or_(effect != "read", effect.is_(None))),
         *(at >= window[0], at < window[1]),
-    )
-
-
-def at_work(window: Window) -> "sa.Select[Any]":
-    """Return the query for the episodes that began before the window ended, and ended after it began."""
-    column = tables.episodes.c
-    return sa.select(column.number).where(
-        column.number > 0, column.started_at < window[1], column.ended_at >= window[0]
     )
 
 
