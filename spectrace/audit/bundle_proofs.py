@@ -3,14 +3,17 @@
 Leaves are bound by the signed root, so they may come from the bundle. Its note says what it says: with a key, it counts
 if that key signed it. A checkpoint that the verifier holds is what the bundle's maker could not choose: the leaves must
 have its root, too, at its size; then both are of one history that was only appended to.
+
+A bundle is dated by its own checkpoint, if the key signed that: what was signed later cannot be in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.leaves import BadLeaf, Leaf, hashes, read_leaf
 from spectrace.audit.signing import signed_by
+from spectrace.audit.standing_leaves import Tree, by_episode
 from spectrace.core import merkle
 from spectrace.core.notes import BadNote, Checkpoint, Key, Note, parse_checkpoint, parse_note
 from spectrace.store.bundle_checkpoint import PROOFS, BundleCheckpoint
@@ -34,14 +37,25 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What is signed for: each episode's newest leaf."""
+    """What is signed for, and what of it the bundle must have."""
 
-    leaves: Mapping[str, Leaf]
+    leaves: Tree
+    """All leaves of each episode."""
+    least: Mapping[str, Leaf]
+    """Each episode's newest leaf when the bundle was made: by its own checkpoint, else by the one that is held."""
+    at: int | None
+    """When that checkpoint was signed."""
+    dated: bool = True
+    """False: no checkpoint that the key signed says when the bundle was made."""
 
-    def left_out(self, period: Period, there: Sequence[str]) -> list[Leaf]:
-        """Return the runs of a period that are not among those that are there."""
-        missing = (leaf for name, leaf in self.leaves.items() if name not in set(there))
-        return [one for one in missing if one.status != ADMINISTRATIVE and period.holds(one.started_at)]
+    def reached(self, episode: str, events: int) -> Leaf | None:
+        """Return the newest leaf of an episode that is of no more than so many events."""
+        return next((one for one in reversed(self.leaves.get(episode, ())) if one.events <= events), None)
+
+    def missing(self, period: Period, there: Collection[str]) -> list[Leaf]:
+        """Return the newest leaves of the runs of a period that are not among those that are there."""
+        newest = (leaves[-1] for name, leaves in self.leaves.items() if name not in there)
+        return [one for one in newest if one.status != ADMINISTRATIVE and period.holds(one.started_at)]
 
 
 def carried(held: BundleCheckpoint) -> Carried:
@@ -72,25 +86,33 @@ def covered(own: Carried | None, held: Held | None, key: Key) -> Covered:
             raise Unproved("it has no checkpoint; give the one that you hold: --checkpoint FILE")
         if not signed:
             raise Unproved(f"its checkpoint was not signed by {key.name} ({key.id.hex()})")
-        return Covered(_newest(own.leaves))
+        return _covered(own.leaves, own.leaves, own.checkpoint)
     if not signed_by(held.note, key):
         raise Unproved(f"{held.path.name} was not signed by {key.name} ({key.id.hex()})")
     size, root = held.checkpoint.size, held.checkpoint.root
     if own is None:
         if held.leaves is None:
             raise Unproved(f"it has no leaves, and {held.problem}")
-        return Covered(_newest(held.leaves))
+        return _covered(held.leaves, held.leaves, held.checkpoint, dated=False)
     if own.checkpoint.size >= size:
         if merkle.root(hashes(own.leaves[:size])) != root:
             raise Damage(_differs(held))
-        return Covered(_newest(own.leaves if signed else own.leaves[:size]))
+        leaves = own.leaves if signed else own.leaves[:size]
+        return _covered(leaves, leaves, own.checkpoint if signed else held.checkpoint)
     if held.leaves is None:
         raise Unproved(
             f"{held.path.name} is newer than it ({size:,} leaves, here {own.checkpoint.size:,}), and {held.problem}"
         )
     if held.leaves[: own.checkpoint.size] != own.leaves:
         raise Damage(_differs(held))
-    return Covered(_newest(held.leaves))
+    if signed:
+        return _covered(held.leaves, own.leaves, own.checkpoint)
+    return _covered(held.leaves, held.leaves, held.checkpoint, dated=False)
+
+
+def _covered(leaves: Sequence[bytes], least: Sequence[bytes], by: Checkpoint, *, dated: bool = True) -> Covered:
+    tree = by_episode(_read(leaves))
+    return Covered(tree, {leaf.episode: leaf for leaf in _read(least)}, by.at, dated)
 
 
 def _differs(held: Held) -> str:
@@ -98,10 +120,6 @@ def _differs(held: Held) -> str:
         f"its leaves are not those that {held.path.name} was signed over: it is of another log "
         f"({held.checkpoint.origin} was signed), or of a log that was rewritten."
     )
-
-
-def _newest(leaves: Sequence[bytes]) -> dict[str, Leaf]:
-    return {leaf.episode: leaf for leaf in _read(leaves)}
 
 
 def _read(leaves: Sequence[bytes]) -> list[Leaf]:

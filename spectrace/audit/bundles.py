@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from spectrace.audit.bundle_proofs import Carried, Covered, Unproved, carried, covered
+from spectrace.audit.bundle_scope import scope
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, UNKNOWN, Verifier, VerifyResult
 from spectrace.audit.leaves import Leaf
@@ -41,6 +42,8 @@ class VerifiedBundle:
     results: tuple[VerifyResult, ...]
     """One for each episode; one with the file's name where another member is not what the manifest says, for what is
     too damaged to be read as a bundle, and for one of a newer format, of which nothing can be known."""
+    scope: VerifyResult | None = None
+    """What it is the whole of, by a checkpoint: under the file's name, whatever the period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +84,22 @@ def verify_bundle(path: Path, trust: Trust | None = None) -> VerifiedBundle:
                 of_the_file.append(_of_file(path, INVALID, error))
             except Unproved as error:
                 unproved = str(error)
-        noted = _Noted(bundle, {} if signed is None else signed.leaves)
+        noted = _Noted(bundle, {} if signed is None else _to_compare(bundle, signed))
         verifier = Verifier(noted)
         results = [_compared(verifier.verify(entry.episode), entry, noted) for entry in bundle.episodes]
         if trust is not None:
             results = [_proved(one, signed, noted, unproved) for one in results]
-            results += [] if signed is None else _left_out(bundle, signed, trust.period or bundle.manifest.period)
-        return VerifiedBundle(bundle.sha256(), (*results, *of_the_file))
+        if trust is None or signed is None:
+            return VerifiedBundle(bundle.sha256(), (*results, *of_the_file))
+        there = {one.episode for one in bundle.episodes}
+        of = scope(path.name, signed, there, bundle.manifest.period, trust.period)
+        return VerifiedBundle(bundle.sha256(), (*results, *of.missing, *of_the_file), of.summary)
+
+
+def _to_compare(bundle: Bundle, signed: Covered) -> dict[str, Leaf]:
+    """Return the newest leaf of each episode that what the bundle has of it reaches."""
+    reached = ((one.episode, signed.reached(one.episode, one.events)) for one in bundle.episodes)
+    return {name: leaf for name, leaf in reached if leaf is not None}
 
 
 def _carried(bundle: Bundle) -> Carried | None:
@@ -113,25 +125,28 @@ def _proved(result: VerifyResult, signed: Covered | None, noted: "_Noted", unpro
         return result
     if signed is None:
         return replace(result, result=UNKNOWN, detail=f"whether it is what was signed is unknown: {unproved}")
-    leaf = signed.leaves.get(result.episode)
-    if leaf is None:
+    leaves, leaf = signed.leaves.get(result.episode), noted.leaves.get(result.episode)
+    if not leaves:
         return replace(result, detail=f"{result.detail}; newer than the checkpoint, which does not have it")
-    last, differences = leaf.events - 1, noted.parts[result.episode].differences(leaf)
-    if result.events < leaf.events:
-        said = f"it has {result.events} events, and {leaf.events} when the checkpoint was signed: its end was cut off"
+    newest, least = leaves[-1].events, signed.least.get(result.episode)
+    if least is not None and result.events < least.events and (signed.dated or leaf is None):
+        said = f"it has {result.events} events, and {least.events} when the checkpoint was signed: its end was cut off"
         return replace(result, result=INVALID, first_bad_seq=result.events, detail=said)
+    if leaf is None:
+        said = f"{result.detail}; newer than its own checkpoint; a later one has it with {newest} events"
+        return replace(result, detail=said)
+    last, differences = leaf.events - 1, noted.parts[result.episode].differences(leaf)
     if differences:
         return replace(result, result=INVALID, first_bad_seq=last, detail=f"not what was signed: {differences}")
-    after = "" if result.events == leaf.events else f"; the checkpoint has its events up to {last}"
+    after = "" if result.events == leaf.events else f"; what is signed of this is its events up to {last}"
+    if least is not None and result.events < least.events:
+        said = (
+            f"as it was signed with {leaf.events} events{after}; since then {newest} were signed: it was packed before "
+            "that, or cut, and no checkpoint that the key signed says when the bundle was made"
+        )
+        return replace(result, result=UNKNOWN, covered_to=last, detail=said)
+    after += f"; it has gone on since: a later checkpoint has {newest} events of it" if newest > result.events else ""
     return replace(result, result=VALID, covered_to=last, detail=f"{result.detail}{after}")
-
-
-def _left_out(bundle: Bundle, signed: Covered, period: Period | None) -> list[VerifyResult]:
-    if period is None:
-        return []
-    said = "it was recorded in the period that the bundle is to hold, and signed for, and is not in it: it was left out"
-    missing = signed.left_out(period, [one.episode for one in bundle.episodes])
-    return [VerifyResult(leaf.episode, INVALID, 0, None, None, said) for leaf in missing]
 
 
 @dataclass(slots=True)

@@ -144,7 +144,7 @@ def _bundle(path: Path, key: str | None, trust: Held | Unproved | None) -> Seque
     held = trust if isinstance(trust, Held) else None
     found = verify_bundle(path, None if key is None or isinstance(trust, Unproved) else Trust(read_key(key), held))
     console.say(f"{path} is a bundle, read as it lies. SHA-256 {found.sha256}.")
-    return found.results
+    return found.results if found.scope is None else (*found.results, found.scope)
 
 
 def show(results: Sequence[VerifyResult]) -> None:

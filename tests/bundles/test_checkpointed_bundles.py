@@ -219,9 +219,16 @@ class TestHeldElsewhere:
         path, held = log.pack("d.zip", log.episodes[:3], WHOLE), read(tmp_path / "later")
         alone = Held(held.path, held.note, held.checkpoint, None, "later.leaves is not there")
 
-        assert ours(path, held=held)[log.episodes[3]] == "invalid"  # it was signed, and is not in the bundle
-        assert ours(path, held=held)[log.episodes[0]] == "valid"
+        assert set(ours(path, held=held).values()) == {"valid"}  # what was signed since was not left out
         assert set(ours(path, held=alone).values()) == {"unknown"}
+
+    def test_who_asks_for_a_period_is_told_what_was_signed_in_it_since(self, log, tmp_path):
+        create(log.store, OWNER, tmp_path / "later")
+        asked = Trust(parse_key(KEY), read(tmp_path / "later"), WHOLE)
+        found = verify_bundle(log.pack("d.zip", log.episodes[:3], WHOLE), asked)
+
+        assert [one.episode for one in found.results if one.result == "unknown"] == [log.episodes[3]]
+        assert (found.scope.result, "1 run of the period signed since" in found.scope.detail) == ("unknown", True)
 
     def test_one_of_a_rewritten_history_does_not(self, log, tmp_path):
         leaves = read(log.note).leaves or ()

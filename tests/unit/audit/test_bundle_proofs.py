@@ -31,7 +31,7 @@ DATA = tuple(one.data for one in LEAVES)
 
 
 def note(size: int, signer: Signer = OWNER, data: tuple[bytes, ...] = DATA) -> tuple[str, Checkpoint]:
-    made = Checkpoint("spectrace/admin-000000000000", size, merkle.root(hashes(data[:size])))
+    made = Checkpoint("spectrace/admin-000000000000", size, merkle.root(hashes(data[:size])), (f"at {size}",))
     return str(signer.sign(str(made))), made
 
 
@@ -47,7 +47,11 @@ def held(size: int, signer: Signer = OWNER, data: tuple[bytes, ...] = DATA, *, a
 
 
 def events(found: Covered) -> dict[str, int]:
-    return {name: one.events for name, one in found.leaves.items()}
+    return {name: leaves[-1].events for name, leaves in found.leaves.items()}
+
+
+def least(found: Covered) -> dict[str, int]:
+    return {name: one.events for name, one in found.least.items()}
 
 
 def test_a_checkpoint_of_one_piece_is_taken_and_its_newest_leaves_count():
@@ -92,9 +96,24 @@ def test_an_older_checkpoint_of_the_same_history_lets_the_newer_one_count_if_it_
     assert (events(unsigned)["ep2"], "ep3" in unsigned.leaves) == (2, False)
 
 
-def test_a_newer_checkpoint_counts_with_its_leaves():
-    assert events(covered(carried(own(3)), held(5), OWNER.key))["ep2"] == 5
-    assert events(covered(None, held(5), OWNER.key))["ep3"] == 3
+def test_a_newer_checkpoint_counts_with_its_leaves_and_the_bundle_is_dated_by_its_own():
+    found = covered(carried(own(3)), held(5), OWNER.key)
+
+    assert (events(found)["ep2"], least(found)) == (5, {"admin-000000000000": 3, "ep1": 3, "ep2": 2})
+    assert (found.dated, found.at) == (True, 3)
+
+
+@pytest.mark.parametrize("bundle", [None, own(3, STRANGER)])
+def test_what_the_key_did_not_sign_dates_no_bundle(bundle):
+    found = covered(None if bundle is None else carried(bundle), held(5), OWNER.key)
+
+    assert (found.dated, least(found)) == (False, events(found))
+
+
+def test_of_an_episode_s_leaves_counts_the_newest_that_is_reached():
+    found = covered(carried(own()), None, OWNER.key)
+
+    assert [found.reached("ep2", count) for count in (1, 4, 5, 9)] == [None, LEAVES[2], LEAVES[3], LEAVES[3]]
 
 
 OTHER = (*DATA[:2], leaf("ep2", 20, 4).data, *DATA[3:])
@@ -121,11 +140,11 @@ def test_where_nothing_is_known_it_is_said_why(bundle, elsewhere, said):
         covered(None if bundle is None else carried(bundle), elsewhere, OWNER.key)
 
 
-def test_left_out_are_the_runs_of_the_period_that_are_not_there():
+def test_missing_are_the_runs_of_the_period_that_are_not_there():
     found = covered(carried(own()), None, OWNER.key)
-    left_out = [
-        [one.episode for one in found.left_out(period, ["ep1"])]
+    missing = [
+        [one.episode for one in found.missing(period, ["ep1"])]
         for period in (Period(None, None), Period(20, 30), Period(0, 11))
     ]
 
-    assert left_out == [["ep2", "ep3"], ["ep2"], []]
+    assert missing == [["ep2", "ep3"], ["ep2"], []]
