@@ -3,6 +3,9 @@
 Cosigning says that this checkpoint is of the same history as every one that was cosigned before it. So the cosigner
 keeps the last one of each log beside the key; a log that shows different people different pasts has to get past it.
 That a new one goes on from the last is seen from FILE.leaves or from a consistency proof.
+
+The origin is what the signer writes, so a second one under a key that signed another log before is a second history
+until the cosigner says that this log is meant, by its name.
 """
 
 import hashlib
@@ -37,14 +40,26 @@ class Fork:
     detail: str
 
 
-def cosign(
-    path: Path, secret: Path, log_key: Key, *, after: Path | None = None, proof: Path | None = None
+def cosign(  # noqa: PLR0913 - who signs, whose log, and what shows that it is the same one
+    path: Path,
+    secret: Path,
+    log_key: Key,
+    *,
+    after: Path | None = None,
+    proof: Path | None = None,
+    origin: str | None = None,
 ) -> Cosigned | Fork:
-    """Cosign a checkpoint file in place, if it goes on from the last one of its log; `after` names that one as well."""
+    """Cosign a checkpoint file in place, if it goes on from the last one of its log; `after` names that one as well.
+
+    `origin` is the log that is meant: without it, the one that this key has signed so far.
+    """
     signer = read_signer(secret)
     held = _read(path)
     if not signed_by(held.note, log_key):
         raise UsageError(f"{path} is not signed by {log_key.name}+{log_key.id.hex()}: nothing was cosigned.")
+    foreign = _another_log(held, secret, log_key, origin)
+    if foreign is not None:
+        return Fork(foreign)
     kept = state_file(secret, held.checkpoint.origin)
     before = [_read(one) for one in (kept, after) if one is not None and one.exists()]
     if after is not None and not after.exists():
@@ -67,6 +82,24 @@ def state_file(secret: Path, origin: str) -> Path:
     """Return where the last checkpoint of a log is kept that a key cosigned."""
     name = hashlib.sha256(origin.encode()).hexdigest()[:16]
     return secret.with_name(f"{secret.name}.cosigned") / name
+
+
+def _another_log(held: Held, secret: Path, log_key: Key, wanted: str | None) -> str | None:
+    """Say why a checkpoint is not of the log that is meant; None where it is."""
+    found = held.checkpoint.origin
+    if wanted is not None:
+        return None if wanted == found else f"it is of another log: {found}, and {wanted} was asked for"
+    own = state_file(secret, found)
+    if own.exists():
+        return None
+    known = [_read(one) for one in own.parent.iterdir()] if own.parent.is_dir() else []
+    others = sorted({one.checkpoint.origin for one in known if signed_by(one.note, log_key)})
+    if not others:
+        return None
+    return (
+        f"it is of another log: {found}, and {log_key.name}+{log_key.id.hex()} signed {', '.join(others)} when you "
+        f"cosigned it; one key with two logs may show two pasts. If you know this log too: --origin {found}"
+    )
 
 
 def cosignatures(note: Note, keys: list[Key]) -> list[Signed]:

@@ -47,8 +47,8 @@ class Unproved:
         return [replace(one, result=UNKNOWN, detail=detail) if one.result == CONSISTENT else one for one in results]
 
 
-def trusted(path: Path, key: Key, cosigners: Sequence[Key] = ()) -> Held | Unproved:
-    """Return a checkpoint that the key, and every cosigner asked for, signed; else why it proves nothing."""
+def trusted(path: Path, key: Key, cosigners: Sequence[Key] = (), origin: str | None = None) -> Held | Unproved:
+    """Return a checkpoint of the log asked for that the key, and every cosigner, signed; else why it proves nothing."""
     try:
         held = checkpoint_files.read(path)
     except UsageError as error:
@@ -61,6 +61,8 @@ def trusted(path: Path, key: Key, cosigners: Sequence[Key] = ()) -> Held | Unpro
     if missing:
         named = ", ".join(f"{one.name}+{one.cosigner.id.hex()}" for one in missing)
         return Unproved(path.name, f"it has no cosignature that holds by {named}")
+    if origin not in {None, held.checkpoint.origin}:
+        return Unproved(path.name, f"it is of another log: {held.checkpoint.origin}, and {origin} was asked for")
     return held
 
 

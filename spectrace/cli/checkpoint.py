@@ -31,6 +31,9 @@ from spectrace.store.sql import open_store
 _key_option = click.option(
     "--key", required=True, metavar="PUB", help="The log's public key, or the file that holds it."
 )
+_origin_option = click.option(
+    "--origin", metavar="NAME", help="The log that it must be of, as its first line names it."
+)
 _file_argument = click.argument("file", type=click.Path(path_type=Path))
 _UNKNOWN = 3
 
@@ -175,6 +178,7 @@ def _told(made: Created | Refused, path: Path, *, as_json: bool) -> int:
 @click.option(
     "--proof", type=click.Path(path_type=Path), metavar="F", help="Shows that, where FILE.leaves is not there."
 )
+@_origin_option
 @json_option
 @click.pass_context
 def cosign_command(
@@ -184,11 +188,12 @@ def cosign_command(
     log_key: str,
     after: Path | None,
     proof: Path | None,
+    origin: str | None,
     *,
     as_json: bool,
 ) -> None:
     """Add your signature to a checkpoint that goes on from the last one that you cosigned; no database is needed."""
-    done = cosign(file, secret, read_key(log_key), after=after, proof=proof)
+    done = cosign(file, secret, read_key(log_key), after=after, proof=proof, origin=origin)
     if isinstance(done, Fork):
         if as_json:
             document.write("checkpoint-cosign", [{"file": str(file), "cosigned": False, "detail": done.detail}])
@@ -260,10 +265,18 @@ def _place(leaves: tuple[bytes, ...], prefix: str) -> int:
 @_key_option
 @click.option("--cosigner", "cosigners", multiple=True, metavar="PUB", help="Whose cosignature it must have too.")
 @click.option("--proof", type=click.Path(path_type=Path), metavar="F", help="A proof to check against it.")
+@_origin_option
 @json_option
 @click.pass_context
 def verify_command(
-    ctx: click.Context, file: Path, key: str, cosigners: tuple[str, ...], proof: Path | None, *, as_json: bool
+    ctx: click.Context,
+    file: Path,
+    key: str,
+    cosigners: tuple[str, ...],
+    proof: Path | None,
+    origin: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Say whether a checkpoint is signed by a key, and what a proof proves with it; no database is needed."""
     public, others = read_key(key), [read_key(one) for one in cosigners]
@@ -277,6 +290,8 @@ def verify_command(
     if missing:
         _answered(ctx, file, "unknown", f"no signature that holds by {', '.join(missing)}", as_json=as_json)
     point = held.checkpoint
+    if origin not in {None, point.origin}:
+        _answered(ctx, file, "unknown", f"it is of another log: {point.origin}, not {origin}", as_json=as_json)
     said = f"{point.size} leaves of {point.origin}, root {point.root.hex()}"
     if held.leaves is None and checkpoint_files.leaves_file(file).is_file():
         _answered(ctx, file, "invalid", f"{said}; {held.problem}", as_json=as_json)

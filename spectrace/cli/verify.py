@@ -40,6 +40,7 @@ _UNKNOWN = 3
 @click.option("--checkpoint", type=click.Path(path_type=Path), metavar="FILE", help="The checkpoint to compare with.")
 @click.option("--key", metavar="PUB", help="The public key that signed it: as it stands, or the file that holds it.")
 @click.option("--cosigner", "cosigners", multiple=True, metavar="PUB", help="Whose cosignature it must have too.")
+@click.option("--origin", metavar="NAME", help="The log that the checkpoint must be of, as its first line names it.")
 @click.option("--jobs", type=whole(1), metavar="N", help="Processes, where the log is large. [default: one a core]")
 @db_option
 @json_option
@@ -50,6 +51,7 @@ def command(
     checkpoint: Path | None,
     key: str | None,
     cosigners: Sequence[str],
+    origin: str | None,
     jobs: int | None,
     db: str | None,
     *,
@@ -58,7 +60,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Say whether episodes, or those of a bundle, are what a signed checkpoint covers, or else intact by themselves."""
-    trust = trust_in(checkpoint, key, cosigners)
+    trust = trust_in(checkpoint, key, cosigners, origin)
     bundles = [name for name in episodes if _is_bundle(name)]
     results = [result for name in bundles for result in _bundle(Path(name), key, trust)]
     if len(bundles) < len(episodes) or not bundles or every or filters != Filters():
@@ -74,18 +76,22 @@ def command(
     ctx.exit(1 if INVALID in found else 0 if found <= {CONSISTENT, VALID} else _UNKNOWN)
 
 
-def trust_in(checkpoint: Path | None, key: str | None, cosigners: Sequence[str]) -> Held | Unproved | None:
+def trust_in(
+    checkpoint: Path | None, key: str | None, cosigners: Sequence[str], origin: str | None = None
+) -> Held | Unproved | None:
     """Return the checkpoint if it is signed as was asked; None where none was given."""
     if checkpoint is None:
         if cosigners:
             raise UsageError("--cosigner goes with --checkpoint FILE and --key PUB.")
+        if origin is not None:
+            raise UsageError("--origin goes with --checkpoint FILE and --key PUB.")
         return None
     if key is None:
         raise UsageError(
             "--checkpoint FILE goes with --key PUB: the public key of who signed it, which must not come from the "
             "place that the log comes from."
         )
-    return trusted(checkpoint, read_key(key), [read_key(one) for one in cosigners])
+    return trusted(checkpoint, read_key(key), [read_key(one) for one in cosigners], origin)
 
 
 def _verified(

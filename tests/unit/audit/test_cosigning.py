@@ -65,11 +65,39 @@ def test_the_same_size_with_another_root_is_a_fork(tmp_path, secret):
     assert "a fork" in cosign(kept(tmp_path / "two", FORKED), secret, LOG.key).detail
 
 
-def test_each_log_has_a_past_of_its_own(tmp_path, secret):
-    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
-    other = kept(tmp_path / "two", FORKED[:2], origin="spectrace/admin-01")
+OTHER = "spectrace/admin-01"
 
-    assert cosign(other, secret, LOG.key).before is None
+
+def test_a_second_log_under_a_key_that_signed_another_is_a_second_history(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
+    path = kept(tmp_path / "two", FORKED[:2], origin=OTHER)
+    before = path.read_bytes()
+    refused = cosign(path, secret, LOG.key)
+
+    assert isinstance(refused, Fork)
+    assert f"it is of another log: {OTHER}, and log+{LOG.key.id.hex()} signed spectrace/admin-00" in refused.detail
+    assert path.read_bytes() == before
+
+
+def test_a_second_log_that_is_asked_for_by_name_has_a_past_of_its_own(tmp_path, secret):
+    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
+    cosign(kept(tmp_path / "two", FORKED[:2], origin=OTHER), secret, LOG.key, origin=OTHER)
+    goes_on = cosign(kept(tmp_path / "three", FORKED, origin=OTHER), secret, LOG.key)
+
+    assert goes_on.before == 2
+
+
+def test_a_log_under_another_key_is_another_log(tmp_path, secret):
+    other = Signer("other", bytes(range(1, 33)))
+    cosign(kept(tmp_path / "one", PAST), secret, LOG.key)
+
+    assert cosign(kept(tmp_path / "two", FORKED, other, OTHER), secret, other.key).before is None
+
+
+def test_what_is_not_of_the_log_that_is_asked_for_is_refused(tmp_path, secret):
+    refused = cosign(kept(tmp_path / "one", PAST), secret, LOG.key, origin=OTHER)
+
+    assert refused == Fork(f"it is of another log: spectrace/admin-00, and {OTHER} was asked for")
 
 
 def test_an_old_one_that_is_named_has_to_be_gone_on_from(tmp_path, secret):

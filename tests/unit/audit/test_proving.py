@@ -102,6 +102,15 @@ def test_without_a_signature_that_was_asked_for_nothing_is_known(tmp_path, key, 
     assert said in found.detail
 
 
+def test_a_checkpoint_of_another_log_than_was_asked_for_proves_nothing(tmp_path):
+    path = kept(tmp_path / "cp")
+
+    assert trusted(path, SIGNER.key, origin="spectrace/admin-00") == checkpoint_files.read(path)
+    assert trusted(path, SIGNER.key, origin="spectrace/admin-01") == Unproved(
+        "cp", "it is of another log: spectrace/admin-00, and spectrace/admin-01 was asked for"
+    )
+
+
 @pytest.mark.parametrize("data", [None, b"", b"\xff", b"a later format\n"])
 def test_a_checkpoint_that_is_lost_or_of_a_later_format_is_unknown(tmp_path, data):
     path = kept(tmp_path / "cp")

@@ -78,6 +78,28 @@ def test_a_checkpoint_is_cosigned_elsewhere_and_a_fork_is_not(line, log, tmp_pat
     assert (refused.exit_code, "of another log" in refused.output) == (1, True)
 
 
+def test_a_second_history_under_the_key_is_cosigned_by_name_only(line, log, tmp_path):
+    (made,) = line.items(*CREATE)
+    line("checkpoint", "key", "witness", "-o", "witness.key")
+    cosign = ("checkpoint", "cosign", "log.checkpoint", "--key", "witness.key", "--log-key", "log.key.pub")
+    assert line(*cosign).exit_code == 0
+    other = open_store(str(tmp_path / "other.db"))
+    recorded(other)
+    other.close()
+    (forged,) = line.items("checkpoint", "create", "-o", "forged", "--key", "log.key", "--db", "other.db")
+    (refused,) = line.items("checkpoint", "cosign", "forged", *cosign[3:], code=1)
+    log_s, whole = ("--origin", made["origin"]), ("verify", "--all", "--db", "other.db", "--checkpoint", "forged")
+
+    assert (refused["cosigned"], refused["detail"].endswith(f"--origin {forged['origin']}")) == (False, True)
+    assert line("checkpoint", "cosign", "forged", *cosign[3:], *log_s).exit_code == 1
+    assert line("checkpoint", "cosign", "forged", *cosign[3:], "--origin", forged["origin"]).exit_code == 0
+    assert line("checkpoint", "verify", "forged", "--key", "log.key.pub", *log_s).exit_code == 3
+    assert line(*VERIFY, *log_s).exit_code == 0
+    assert line(*whole, "--key", "log.key.pub", *log_s).exit_code == 3
+    assert line(*whole, "--key", "log.key.pub").exit_code == 0
+    assert line("verify", "--all", *log_s).exit_code == 2
+
+
 def test_an_episode_is_proved_to_who_has_the_key_alone(line, log, tmp_path):
     line(*CREATE)
     assert line("checkpoint", "prove", log[:6], "--checkpoint", "log.checkpoint", "-o", "proof").exit_code == 0
