@@ -36,6 +36,7 @@ RESULT = {
 UNKNOWN_MEANS = {
     "indeterminate": "Ask the system that it was sent to; what is found can be added as a new fact (settle).",
     "interrupted": "What the agent did after the last event, if anything, is not in the log.",
+    "running": "If nobody is writing it, its writer went away: `spectrace db check` names a row that cannot be.",
     "uncovered": "These events could have been rewritten by whoever can write the log, and nothing here would tell.",
     "erased": "What these events said cannot be judged any more; that they were there, and when, can.",
     "redacted": "The text was never recorded; the same placeholder is the same text.",

@@ -28,6 +28,7 @@ from spectrace.redaction.findings import PLACEHOLDER
 KINDS = {
     "indeterminate": "A write or reply was asked and got no answer; what a person settled is said.",
     "interrupted": "The episode has no end of its own: its writer went away.",
+    "running": "By its row it is still being written: what it asked, and lacks an answer to, may be answered yet.",
     "uncovered": "It is newer than the newest checkpoint, or in none: nothing outside the database vouches for it.",
     "erased": "Events without a body: their headers are left.",
     "redacted": "A placeholder stands in the arguments or the answer of a write.",
@@ -88,7 +89,10 @@ class _Seen:
 
 
 def unknowns(events: Sequence[Event], *, running: bool = False) -> Iterator[NotKnown]:
-    """Yield what is not known of one episode. A `running` one lacks its end, and answers, because it goes on."""
+    """Yield what is not known of one episode. A `running` one may get its end, and answers, yet.
+
+    That it is running is the word of a row that nothing guards: so what is open is listed all the same.
+    """
     seen = _Seen()
     for event in events:
         seen.clock.hear(event)
@@ -134,8 +138,9 @@ def _of_deeds(ledger: Iterable[Deed], seen: _Seen, *, running: bool) -> Iterator
             by = body.authority.removeprefix("person:")
             detail = f"{what}: no answer; settled as {body.outcome} by {by} (event {seq}): {body.evidence}"
             yield NotKnown(deed.episode, deed.seq, "indeterminate", detail, deed.tool)
-        elif deed.outcome == "indeterminate" and not running:
-            detail = f"{what}: asked and not answered, so it may have happened"
+        elif deed.outcome == "indeterminate":
+            late = "running: not answered yet" if running else "asked and not answered, so it may have happened"
+            detail = f"{what}: {late}"
             yield NotKnown(deed.episode, deed.seq, "indeterminate", detail, deed.tool)
         if deed.tool is not None and deed.effect_by == "default":
             undeclared.setdefault(deed.tool, []).append(deed)
@@ -158,7 +163,9 @@ def _redacted(deed: Deed, seen: _Seen) -> Iterator[NotKnown]:
 
 def _of_the_whole(events: Sequence[Event], ledger: Sequence[Deed], seen: _Seen, *, running: bool) -> Iterator[NotKnown]:
     episode, last = events[-1].episode, events[-1].seq
-    if not running and (seen.ended is None or seen.ended.outcome == "interrupted"):
+    if running and seen.ended is None:
+        yield NotKnown(episode, last, "running", f"no end is recorded; its last event is of {_time(events[-1].at)}")
+    elif not running and (seen.ended is None or seen.ended.outcome == "interrupted"):
         why = "no end is recorded" if seen.ended is None else f"ended as interrupted: {seen.ended.reason}"
         ends = next((event.seq for event in reversed(events) if isinstance(event.body, EpisodeEnded)), last)
         yield NotKnown(episode, ends, "interrupted", why)

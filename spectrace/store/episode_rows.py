@@ -3,6 +3,7 @@
 Looked up are the first event, the last and the end; what lies between, and the chain, are `spectrace verify`'s.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,24 +14,26 @@ from spectrace.core.events import TYPE_NUMBERS, EpisodeEnded, EpisodeStarted
 from spectrace.errors import StoreError
 from spectrace.store import projections
 from spectrace.store.compression import unpack
-from spectrace.store.statements import SEQ_MASK
+from spectrace.store.statements import LEASE_US, SEQ_MASK
 
 _PAGE = 2000
 _NAMED = 3
 """Episodes that are named; of more, how many."""
 _MOMENT_US = 60_000_000
 """A record may have waited for other writers."""
+_AHEAD_US = 600_000_000
+"""How far the clocks of two hosts may lie apart, beside a lease's length."""
 _BEYOND = SEQ_MASK + 1
 _ENDED = TYPE_NUMBERS[EpisodeEnded]
 _QUERY = f"""
 SELECT said.number, said.episode, said.project, said.started_at, said.ended_at, said.events, said.head,
        opening.type AS first_type, opening.at AS first_at, opening.codec, opening.payload,
-       latest.key AS last_key, latest.link, ending.at AS ending_at
+       said.lease_until, latest.key AS last_key, latest.at AS last_at, latest.link, ending.at AS ending_at
 FROM episodes AS said
 LEFT JOIN events AS opening ON opening.key = said.number * {_BEYOND}
 LEFT JOIN events AS latest ON latest.key = (
   SELECT max(key) FROM events WHERE key >= said.number * {_BEYOND} AND key < (said.number + 1) * {_BEYOND})
-LEFT JOIN events AS ending ON said.ended_at IS NOT NULL AND ending.key = (
+LEFT JOIN events AS ending ON ending.key = (
   SELECT max(key) FROM events
   WHERE key >= said.number * {_BEYOND} AND key < (said.number + 1) * {_BEYOND} AND type = {_ENDED})
 """  # noqa: S608 - our own numbers
@@ -55,8 +58,9 @@ def problems(connection: sa.Connection) -> str | None:
 
 def altered(connection: sa.Connection) -> Iterator[tuple[str, str]]:
     """Yield each episode whose row says something else than its events, and what."""
+    now = time.time_ns() // 1000
     for row in _rows(connection):
-        wrong = _wrong(row)
+        wrong = _wrong(row, now)
         if wrong:
             yield str(row.episode), "; ".join(wrong)
 
@@ -69,7 +73,7 @@ def _rows(connection: sa.Connection) -> Iterator["sa.Row[Any]"]:
         query = f"{_QUERY} WHERE said.number > {int(last)} ORDER BY said.number LIMIT {_PAGE}"
 
 
-def _wrong(row: "sa.Row[Any]") -> Sequence[str]:
+def _wrong(row: "sa.Row[Any]", now: int) -> Sequence[str]:
     """Return what a row says that its events do not; a missing first event, say, is not the row's fault."""
     if row.last_key is None:
         return ["no event is there"]
@@ -82,9 +86,21 @@ def _wrong(row: "sa.Row[Any]") -> Sequence[str]:
     found += _differs("events", row.events, (row.last_key & SEQ_MASK) + 1)
     if row.head != row.link:
         found.append("head is not its last event's link")
-    if row.ended_at is not None:
-        found += _differs("ended_at", row.ended_at, row.ending_at)
+    found += _differs("ended_at", row.ended_at, row.ending_at)
+    if row.ended_at is None:
+        found += _lease(row, now)
     return found
+
+
+def _lease(row: "sa.Row[Any]", now: int) -> list[str]:
+    """Say that a lease cannot be: one that no writer took hides for as long that the writer is gone.
+
+    A writer's is at most LEASE_US longer than its clock, which its last event knows too.
+    """
+    most = max(now, row.last_at if type(row.last_at) is int else 0) + LEASE_US + _AHEAD_US
+    if type(row.lease_until) is int and row.lease_until <= most:
+        return []
+    return [f"lease_until {row.lease_until!r:.40}, later than any writer's can be: it hides that the writer is gone"]
 
 
 def _begun_a_moment_before(row: "sa.Row[Any]") -> bool:

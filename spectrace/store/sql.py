@@ -32,10 +32,7 @@ from spectrace.store.names import SHOWN_CANDIDATES, Names, check_run_id, not_fou
 from spectrace.store.process import Process, is_dead, this_process
 from spectrace.store.reader import EpisodeReader, advised
 from spectrace.store.rows import EpisodeChain, Row, Salts, messages_of, random_salts
-from spectrace.store.statements import SEQ_MASK, Statements, key
-
-LEASE_US = 60_000_000
-"""Renewed every 10 s by the driver and by every append; a writer silent for six renewals is taken for dead."""
+from spectrace.store.statements import LEASE_US, SEQ_MASK, Statements, key
 
 
 def open_store(url: str, *, read_only: bool = False) -> "SqlEventStore":

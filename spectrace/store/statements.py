@@ -11,6 +11,7 @@ from itertools import count
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+from spectrace.errors import StoreError
 from spectrace.store import tables
 
 ROWS_AT_ONCE = 500
@@ -19,10 +20,16 @@ ROWS_AT_ONCE = 500
 REMEMBERED = 256
 """Shapes of the one statement that are kept."""
 
+LEASE_US = 60_000_000
+"""Renewed every 10 s by the driver and by every append; a writer silent for six renewals is taken for dead."""
+
 FENCED = -1
 """A lease of an episode of which something was erased while nobody wrote it: its writer, if it only slept, is too late.
 
 Whoever takes the episode up again gets a lease of his own."""
+
+UNKEPT = "division by zero"
+"""What Postgres says where the one statement was not kept whole."""
 
 SEQ_MASK = (1 << tables.SEQ_BITS) - 1
 """The part of a key that is the event's number in its episode."""
@@ -46,7 +53,13 @@ class Statements:
         """Insert the rows, in column order; with `ignore`, those already there are left alone."""
         for chunk in _chunks(rows):
             text = self._inserts.get((table.name, len(chunk))) or self._insert(table, len(chunk), ignore=ignore)
-            connection.exec_driver_sql(text, tuple(value for row in chunk for value in row))
+            done = connection.exec_driver_sql(text, tuple(value for row in chunk for value in row))
+            if not ignore and done.rowcount != len(chunk):
+                raise StoreError(
+                    f"the database kept {done.rowcount} of {len(chunk)} rows of {table.name} and said nothing: "
+                    "something that spectrace did not make (a trigger, a rule) acts on it. `spectrace db check` names "
+                    "it."
+                )
 
     @cached_property
     def grow(self) -> str:
@@ -94,8 +107,12 @@ class Statements:
             f"AND episodes.lease_until <> {FENCED} "
             f"RETURNING episodes.number), {keep}"
             f"new ({', '.join(map(self._quote, tables.events.columns.keys()))}) AS (VALUES {new}), "
-            f"put AS (INSERT INTO events SELECT * FROM new WHERE {self._quote('key')} >> {tables.SEQ_BITS} "
-            "IN (SELECT number FROM moved)) SELECT number FROM moved"
+            f"fit AS (SELECT * FROM new WHERE {self._quote('key')} >> {tables.SEQ_BITS} "
+            "IN (SELECT number FROM moved)), "
+            "put AS (INSERT INTO events SELECT * FROM fit RETURNING 1) "
+            # Fails, and takes all of it back, where a trigger of somebody's swallowed a row.
+            "SELECT number FROM moved WHERE 1 / CASE WHEN (SELECT count(*) FROM put) = (SELECT count(*) FROM fit) "
+            "THEN 1 ELSE 0 END = 1"
         )
         if len(self._appends) >= REMEMBERED:
             self._appends.clear()

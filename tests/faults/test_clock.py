@@ -13,7 +13,8 @@ from spectrace.audit.recovery import recover
 from spectrace.core.fold import fold
 from spectrace.errors import Conflict
 from spectrace.store.event_store import Pending
-from spectrace.store.sql import LEASE_US, open_store
+from spectrace.store.sql import open_store
+from spectrace.store.statements import LEASE_US
 from tests.episodes import recorded_events
 from tests.faults.children import in_child
 from tests.faults.record import now, pending, started

@@ -45,10 +45,17 @@ def test_a_write_without_an_answer_is_indeterminate_and_its_episode_interrupted(
     ]
 
 
-def test_while_it_is_being_written_neither_is():
+def test_while_it_is_being_written_both_are_listed_as_what_may_come_yet():
     events = desk_events()
+    left = events[: first(events, ActRequested) + 1]
+    found = list(unknowns(left, running=True))
 
-    assert list(unknowns(events[: first(events, ActRequested) + 1], running=True)) == []
+    assert [(one.kind, one.seq, one.tool) for one in found] == [
+        ("indeterminate", left[-1].seq, "change"),
+        ("running", left[-1].seq, None),
+    ]
+    assert found[0].detail == "change: running: not answered yet"
+    assert found[1].detail.startswith("no end is recorded; its last event is of 20")
 
 
 def test_a_write_that_a_person_settled_is_listed_with_the_word():

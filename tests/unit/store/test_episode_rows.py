@@ -1,3 +1,5 @@
+import time
+
 import pytest
 import sqlalchemy as sa
 
@@ -5,6 +7,7 @@ from spectrace.store import episode_rows, tables
 from spectrace.store.episode_rows import problems
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
+from spectrace.store.statements import LEASE_US
 
 BODIES = sample_episode(1)
 ROW = tables.episodes.c
@@ -49,6 +52,26 @@ def test_a_row_that_says_something_else_is_named_with_what(store, values, said):
     alter(store, "ep1", **values)
 
     assert found(store).startswith(f"the rows of 1 episodes say something else than their events: ep1 ({said}")
+
+
+def test_an_end_that_a_row_conceals_is_found(store):
+    alter(store, "ep1", ended_at=None)
+
+    assert found(store).startswith("the rows of 1 episodes say something else than their events: ep1 (ended_at None, ")
+
+
+@pytest.mark.parametrize("years", [0, 100, 1000])
+def test_a_lease_that_no_writer_can_hold_is_found(store, years):
+    now = time.time_ns() // 1000
+    alter(store, "open", lease_until=now + years * 365 * 86_400_000_000 + 12 * LEASE_US, writer_host="elsewhere")
+
+    assert "later than any writer's can be: it hides that the writer is gone" in found(store)
+
+
+def test_a_lease_of_a_clock_that_goes_a_little_fast_is_no_problem(store):
+    alter(store, "open", lease_until=time.time_ns() // 1000 + 10 * LEASE_US, writer_host="elsewhere")
+
+    assert found(store) is None
 
 
 def test_an_end_that_no_event_tells_is_found(store):

@@ -12,7 +12,8 @@ from spectrace.store.event_store import Pending
 from spectrace.store.process import this_process
 from spectrace.store.recovery import end_interrupted
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
-from spectrace.store.sql import LEASE_US, open_store
+from spectrace.store.sql import open_store
+from spectrace.store.statements import LEASE_US
 
 BODIES = sample_episode(1)
 AT = EPOCH_US + 1_000_000_000

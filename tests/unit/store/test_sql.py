@@ -20,8 +20,8 @@ from spectrace.store.database import Database, parse_url
 from spectrace.store.event_store import Pending
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
-from spectrace.store.sql import LEASE_US, SqlEventStore, open_store
-from spectrace.store.statements import key
+from spectrace.store.sql import SqlEventStore, open_store
+from spectrace.store.statements import LEASE_US, key
 from spectrace.store.tables import SEQ_BITS
 
 BODIES = sample_episode(1, segments=2)
