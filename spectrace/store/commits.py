@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from spectrace.errors import Conflict
+from spectrace.errors import Conflict, StoreError
+from spectrace.store.autocommit import Rows
 from spectrace.store.database import Database
-from spectrace.store.statements import Statements, Values
+from spectrace.store.statements import UNKEPT, Statements, Values
 
 BATCH = 256
 """Appends in one transaction at most: the first of them waits for the last."""
@@ -54,6 +55,14 @@ def taken(episode: str, before: int) -> Conflict:
     return Conflict(
         f"event {before} of {episode} was expected to be free, but somebody else wrote it: an episode has one writer. "
         "Nothing of this append was kept; read the episode again before going on."
+    )
+
+
+def swallowed(episode: str) -> StoreError:
+    """Return the error for rows that the database took without keeping them."""
+    return StoreError(
+        f"the database did not keep all events of {episode} that it was given, and said nothing: something that "
+        "spectrace did not make (a trigger, a rule) acts on its tables. `spectrace db check` names it."
     )
 
 
@@ -136,7 +145,8 @@ class CommitQueue:
                     continue
                 if one.blobs:
                     connection.executemany(texts.insert_blob, one.blobs)
-                connection.executemany(texts.insert_event, one.events)
+                if connection.executemany(texts.insert_event, one.events).rowcount != len(one.events):
+                    raise swallowed(one.episode)
 
         self._database.driver_transaction(work, durable=durable)
 
@@ -149,6 +159,14 @@ class CommitQueue:
         for row in (*blobs, *events):
             values += row
         text = self._statements.append(len(batch), len(blobs), len(events))
-        moved = {number for (number,) in self._database.statement(text, values, durable=durable)}
+        moved = {number for (number,) in self._kept(batch, text, values, durable=durable)}
         for one in batch:
             one.error = None if one.number in moved else one.taken()
+
+    def _kept(self, batch: Sequence[Append], text: str, values: Sequence[object], *, durable: bool) -> Rows:
+        try:
+            return self._database.statement(text, values, durable=durable)
+        except StoreError as error:
+            if UNKEPT in str(error):
+                raise swallowed(batch[0].episode) from error
+            raise

@@ -26,6 +26,7 @@ from spectrace.store import (
     projections,
     shape,
     sight,
+    strangers,
     tables,
 )
 from spectrace.store.begun import unfinished
@@ -56,6 +57,7 @@ def check(url: str, *, blobs: bool = True) -> list[Finding]:
             "integrity": lambda: (_integrity(connection), None),
             "schema": lambda: (shape.problems(connection), None),
             "triggers": lambda: (_triggers(list(evidence.lacking) or missing_triggers(connection)), None),
+            "strangers": lambda: (strangers.problems(connection), None),
             "keys": lambda: (_keys(connection), None),
             "types": lambda: (_types(connection), None),
             "dictionary": lambda: (_dictionary(connection), None),

@@ -57,6 +57,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION spectrace_append_only()""",
 CREATE TRIGGER episodes_session_user BEFORE INSERT OR UPDATE ON episodes
 FOR EACH ROW EXECUTE FUNCTION spectrace_session_user()""",
 }
+OURS = frozenset(_SQLITE) | frozenset(_POSTGRES)
+"""The names of all triggers that spectrace makes, in either database."""
 _APPEND_ONLY, _SESSION_USER = (text.split("$body$")[1].strip() for text in _POSTGRES_FUNCTIONS)
 _POSTGRES_TRAITS = {
     "events_append_only": (27, _APPEND_ONLY),
