@@ -6,15 +6,17 @@ at), the kept leaves, and what `db check` looks at. What belongs to an episode i
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import sqlalchemy as sa
 
+from spectrace.audit.answers import Filters
 from spectrace.audit.checkpoint_files import Held, leaves_file
 from spectrace.audit.checkpoints import DATABASE
 from spectrace.audit.integrity import INVALID, VerifyResult
 from spectrace.audit.leaves import BadLeaf, Leaf, hashes, read_leaf, strays
+from spectrace.audit.proved_choice import unlisted
 from spectrace.audit.proving import prove_leaves, removed
 from spectrace.audit.standing_leaves import Tree, by_episode, in_database
 from spectrace.audit.verifying import Told, projections_told
@@ -76,9 +78,18 @@ class Proof:
         database = [f"{check}: {problem}" for check, problem in problems if check != ROWS]
         return [*found.values(), *(_of_all(one) for one in database), *self._file()]
 
-    def removed(self, episode: str) -> VerifyResult | None:
-        """Return the result of an episode that the checkpoint has, named whole, and that is not there."""
-        return next(removed({episode: self.tree[episode]}, ()), None) if episode in self.tree else None
+    def missing(self, prefix: str) -> list[VerifyResult]:
+        """Return the results of the episodes that the checkpoint has, whose ids start so, and that are not there."""
+        there = set(self.names())
+        if not prefix or prefix in there:
+            return []
+        return list(removed({name: one for name, one in self.tree.items() if name.startswith(prefix)}, there))
+
+    def unlisted(self, chosen: Collection[str], filters: Filters) -> list[VerifyResult]:
+        """Return what the checkpoint has, may pass the filters, and was removed or altered so that it is not chosen."""
+        with self._store.database.reading() as connection:
+            stored = in_database(connection, self.tree)
+        return list(unlisted(self.tree, stored, set(self.names()), set(chosen), filters))
 
     def _own(self) -> tuple[bytes, ...] | None:
         """Return the database's leaves as far as the checkpoint goes; None where they do not have its root."""

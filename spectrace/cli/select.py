@@ -42,8 +42,12 @@ def chosen(reader: Reader, episodes: Sequence[str], every: bool, filters: Filter
 
 def named(reader: Reader, episodes: Sequence[str]) -> list[str]:
     """Return the ids of episodes named by prefix, or on stdin, each once."""
-    names = [name for given in episodes for name in (_from_stdin() if given == "-" else [given])]
-    return list(dict.fromkeys(reader.resolve(name) for name in names))
+    return list(dict.fromkeys(reader.resolve(name) for name in typed(episodes)))
+
+
+def typed(episodes: Sequence[str]) -> list[str]:
+    """Return the names that were given, those on stdin in the place of `-`."""
+    return [name for given in episodes for name in (_from_stdin() if given == "-" else [given])]
 
 
 def require_runs(reader: Reader, filters: Filters) -> None:

@@ -10,6 +10,7 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.bundles import Trust, verify_bundle
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyResult
+from spectrace.audit.proved_choice import told_by_leaves
 from spectrace.audit.proved_log import Proof
 from spectrace.audit.proving import PROVED, VALID, Unproved, trusted
 from spectrace.audit.queries import Reader
@@ -18,7 +19,7 @@ from spectrace.audit.verifying import verify_all
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
-from spectrace.cli.select import chosen, episodes_argument
+from spectrace.cli.select import chosen, episodes_argument, typed
 from spectrace.config import database_url
 from spectrace.errors import EpisodeNotFound, UsageError
 from spectrace.store.bundle_reader import is_zip
@@ -108,13 +109,8 @@ def _verified(
     with reading(db) as reader, console.progress() as progress:
         told = partial(_show_progress, progress)
         proof = Proof(reader.store, trust) if isinstance(trust, Held) else None
-        gone = [one for name in episodes if proof is not None and (one := _gone(reader, proof, name)) is not None]
-        if whole and proof is not None:
-            names = proof.names()
-        else:
-            left = [name for name in episodes if name not in {one.episode for one in gone}]
-            names = chosen(reader, left, every, filters) if left or not gone else []
-            names += reader.administrative() if whole else []  # what was done to the database is evidence too
+        names, gone = (proof.names(), []) if whole and proof else _chosen(reader, proof, episodes, filters, every=every)
+        names += reader.administrative() if whole and not proof else []  # what was done to the log is evidence too
         results: list[VerifyResult] = list(verify_all(reader.store, names, jobs, told))
         if isinstance(trust, Unproved):
             return trust.of(results)
@@ -126,13 +122,45 @@ def _verified(
         return [*proof.episodes(results), *gone]
 
 
-def _gone(reader: Reader, proof: Proof, name: str) -> VerifyResult | None:
-    """Return the result of an episode that is named, that the checkpoint has and the database has not."""
+def _chosen(
+    reader: Reader, proof: Proof | None, episodes: Sequence[str], filters: Filters, *, every: bool
+) -> tuple[list[str], list[VerifyResult]]:
+    """Return the episodes to verify, and what the checkpoint has of those that are meant and is not to be found."""
+    if proof is None:
+        return chosen(reader, episodes, every, filters), []
+    if not episodes and filters != Filters():
+        return _passing(reader, proof, filters, every=every)
+    given = typed(episodes)
+    gone = {name: proof.missing(name) for name in given}
+    left = [name for name in given if not gone[name] or _is_there(reader, name)]
+    names = chosen(reader, left, every, filters) if left or not given else []
+    return names, list({one.episode: one for found in gone.values() for one in found}.values())
+
+
+def _passing(reader: Reader, proof: Proof, filters: Filters, *, every: bool) -> tuple[list[str], list[VerifyResult]]:
+    """Return the episodes that pass the filters, and what the checkpoint has of those that would."""
     try:
-        reader.resolve(name)
+        names = chosen(reader, [], every, filters)
+    except UsageError:
+        gone = proof.unlisted([], filters)
+        if not gone:
+            raise
+        return [], gone
+    if not told_by_leaves(filters):
+        console.say(
+            "Chosen by what lists show, which nothing guards: `spectrace verify --all` with the checkpoint tells "
+            "whether those are all."
+        )
+    return names, proof.unlisted(names, filters)
+
+
+def _is_there(reader: Reader, prefix: str) -> bool:
+    """Whether a prefix names an episode of the database, beside those that it lacks."""
+    try:
+        reader.resolve(prefix)
     except EpisodeNotFound:
-        return proof.removed(name)
-    return None
+        return False
+    return True
 
 
 def _is_bundle(name: str) -> bool:

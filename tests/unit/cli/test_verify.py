@@ -1,8 +1,13 @@
+import json
 import sqlite3
 
 import pytest
 
 from spectrace.audit.integrity import NOT_PROVED
+from spectrace.store.sql import open_store
+from tests.damage import past_the_triggers
+from tests.shop_log import recorded
+from tests.tampering.forgery import remove
 
 
 def test_an_item_has_the_fields_that_others_rely_on(line, episode):
@@ -66,3 +71,58 @@ def test_a_file_that_is_called_a_zip_and_is_none_is_said_to_be_no_bundle(line, e
 
 def test_naming_nothing_is_a_usage_error(line, episode):
     assert line("verify").exit_code == 2
+
+
+@pytest.fixture
+def signed(line, episode):
+    """The options that prove; a second episode, which an old and a later filter tell from the first, is recorded."""
+    store = open_store("spectrace.db")
+    second = recorded(store)
+    store.close()
+    line("checkpoint", "key", "log", "-o", "k")
+    assert line("checkpoint", "create", "-o", "cp", "--key", "k").exit_code == 0
+    with past_the_triggers("sqlite:///spectrace.db") as connection:
+        remove(connection, episode)
+        connection.commit()
+    return episode, second, ("--checkpoint", "cp", "--key", "k.pub")
+
+
+@pytest.mark.parametrize("filters", ["--since 2020-01-01", "--env shop", "--status completed", "--all --run first"])
+def test_a_removed_episode_is_reported_whatever_it_is_chosen_by(line, signed, filters):
+    removed, second, proof = signed
+    items = line.items("verify", *filters.split(), *proof, code=1)
+
+    assert {one["episode"]: one["result"] for one in items if one["episode"] != second} == {removed: "invalid"}
+
+
+def test_a_removed_episode_that_passes_no_filter_is_not_reported(line, signed):
+    result = line("verify", "--until", "2020-01-01", *signed[2])
+
+    assert (result.exit_code, "no episode passes" in result.stderr) == (2, True)
+
+
+def test_a_filter_that_only_the_removed_one_passed_is_answered(line, signed):
+    removed, second, proof = signed
+    with past_the_triggers("sqlite:///spectrace.db") as connection:
+        remove(connection, second)
+        connection.commit()
+
+    assert {one["episode"] for one in line.items("verify", "--since", "1h", *proof, code=1)} == {removed, second}
+
+
+@pytest.mark.parametrize("name", [slice(0, 5), slice(None)])
+def test_a_removed_episode_is_named_by_a_prefix_and_on_stdin(line, signed, name):
+    removed, second, proof = signed
+    (item,) = line.items("verify", removed[name], *proof, code=1)
+    result = line("verify", "-", *proof, "--json", input=f"{removed[name]}\n{second}\n")
+
+    assert (item["episode"], item["detail"].startswith("removed")) == (removed, True)
+    assert result.exit_code == 1
+    assert {one["episode"]: one["result"] for one in json.loads(result.stdout)["items"]} == {
+        removed: "invalid",
+        second: "valid",
+    }
+
+
+def test_an_episode_that_is_in_neither_is_a_usage_error(line, signed):
+    assert line("verify", "zzzz", *signed[2]).exit_code == 2
