@@ -16,6 +16,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from spectrace.core.options import types_of
 from spectrace.core.prompts import Prompts
+from spectrace.core.protocols import PROTOCOLS
 from spectrace.environments.effects import overridden
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
@@ -23,7 +24,6 @@ from spectrace.models.client import ModelClient
 from spectrace.models.judge import Judge
 from spectrace.models.replicas import Replicas
 from spectrace.runs.live import EpisodeProtocol
-from spectrace.runs.protocols import PROTOCOLS
 from spectrace.runs.verifiers import JudgePool, Pool, Single
 from spectrace.settings import DEFAULT_DATABASE, Settings, load_settings, meant
 

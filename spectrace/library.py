@@ -15,6 +15,7 @@ from spectrace.audit.recovery import require_ended
 from spectrace.audit.settling import person
 from spectrace.core.events import Event
 from spectrace.core.prompts import Prompts
+from spectrace.core.protocols import recorded_protocol
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
@@ -28,7 +29,6 @@ from spectrace.runs.interrupted import left_by
 from spectrace.runs.live import EpisodeProtocol, Labels, Prices, Recorded, record
 from spectrace.runs.pass_plan import Plan
 from spectrace.runs.preflight import readable
-from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.purse import Purse
 from spectrace.runs.reexecution import passing_of
 from spectrace.runs.replay import ReplayResult, replay_episode

@@ -298,6 +298,32 @@ def tools_changed(events):
     return put(events, 0, tools_digest=ELSEWHERE)
 
 
+def not_by_the_protocol(events):
+    asked = first(events, GenerateRequested, role="reviewer")
+    return None if asked is None else put(events, asked.seq, messages=asked.body.messages[:-1])
+
+
+def answered_by_another(events):
+    other = {"weak": "strong", "strong": "weak"}
+    for asked in each(events, GenerateRequested):
+        said = first(events, GenerateCompleted, request=asked.seq, source="live")
+        if asked.body.who in other and said is not None:
+            return put(events, said.seq, model=other[asked.body.who])
+    return None
+
+
+def outcome_misstated(events):
+    answer = first(events, ActCompleted, outcome="ok")
+    return None if answer is None else put(events, answer.seq, outcome="error")
+
+
+def totals_misstated(events):
+    end = first(events, EpisodeEnded)
+    if end is None or end.body.outcome == "interrupted" or end.body.reason.startswith("error_"):
+        return None
+    return put(events, end.seq, totals=replace(end.body.totals, steps=99_999))
+
+
 def external_read_after_data(events):
     for search in each(events, ActRequested, tool="search"):
         before = [a for a in looks(events) if answer_to(events, a).seq < search.seq]
@@ -365,6 +391,10 @@ BROKEN: dict[str, Broken] = {
     "sent_after_error": Broken(sent_after_error, _SEVERAL),
     "unfit_task": Broken(unfit_task),
     "tools_changed": Broken(tools_changed),
+    "not_by_the_protocol": Broken(not_by_the_protocol),
+    "answered_by_another": Broken(answered_by_another),
+    "outcome_misstated": Broken(outcome_misstated),
+    "totals_misstated": Broken(totals_misstated),
     "external_read_after_data": Broken(external_read_after_data, Script(weak=("read", "external"))),
 }
 """Rule -> how it is broken."""

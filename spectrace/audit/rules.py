@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from spectrace.audit import rules_again as again
 from spectrace.audit import rules_authority as authority
 from spectrace.audit import rules_log as log
 from spectrace.audit import rules_order as order
@@ -249,6 +250,19 @@ _ALL = (
         "The tools stay as they were at the beginning, and every model is sent these.",
         log.tools_changed,
     ),
+    _own(
+        "not_by_the_protocol",
+        "The protocol, run again from the record, asks and says what is recorded, prompts and all.",
+        again.not_by_the_protocol,
+        again.followed,
+    ),
+    _own(
+        "answered_by_another",
+        "What the strong model is asked is not answered by the weak one, nor the other way round.",
+        again.answered_by_another,
+    ),
+    _own("outcome_misstated", "An action's outcome is what its observation says.", again.outcome_misstated),
+    _own("totals_misstated", "An end's totals are what its events add up to.", again.totals_misstated),
     _own(
         "external_read_after_data",
         "No unreviewed look-up sends text of an earlier observation to an outside party.",

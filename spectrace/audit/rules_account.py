@@ -242,6 +242,10 @@ class Account(Sequence[Event]):
                 found.setdefault(act.position, []).append(act)
         return found
 
+    def with_prompts(self) -> Sequence[Event]:
+        """Return the events with what the models were asked, read again where these are without."""
+        return self.events if self._prompts is None else (*self.events[:1], *self._prompts(0))
+
     def prompts(self, after: int) -> Iterator[tuple[int, tuple[Message, ...]]]:
         """Yield the prompts of the agent's model calls behind an event."""
         events = self.events if self._prompts is None else self._prompts(after)

@@ -6,6 +6,7 @@ finish=free, a person's that of a fork whose verdict they edited. An import name
 """
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from spectrace.audit.rules_account import UNKNOWN, Account, Act, Found
 from spectrace.core.events import ActCompleted, GenerateCompleted, RepairMade, SpeculationMatched, StepDrafted
@@ -20,15 +21,27 @@ _TOLD = frozenset({"verdict", "repair", "person", "actor", "read", "reply", "unr
 
 
 def write_before_verdict(account: Account) -> Iterator[Found]:
-    """Yield acts that came before what they name as their authority, or before any verdict on a held step."""
+    """Yield acts that came before what they name as their authority, or before any verdict on a held step.
+
+    Only by the clock: a warning, for clocks are set.
+    """
     for act in account.acts.values():
         kind, number = act.named
         if kind in _NAMES and number is not None and number > act.seq and _is(account, number, _NAMES[kind]):
             yield act.seq, f"{act.where} was sent before event {number}, the {kind} that it names"
+        elif number is not None and (late := _clock_says(account, act, number)) is not None:
+            yield act.seq, f"{act.where} was sent {late} before event {number}, that it names, by the clock", "warning"
         elif kind not in _NAMES and act.position in account.held and account.own and account.whole:
             _, held = account.held[act.position]
             if not any(seq < act.seq for seq, _ in account.verdicts.get(held.segment, ())):
                 yield act.seq, f"{act.where} was held, and was sent before any verdict on segment {held.segment}"
+
+
+def _clock_says(account: Account, act: Act, number: int) -> str | None:
+    """Return how long an act was sent before the event that it names, as the log's times say; None if it was not."""
+    named = account.by_seq.get(number)
+    early_us = 0 if named is None else named.at - account.by_seq[act.seq].at
+    return f"{Decimal(early_us) / 1_000_000:f} s" if early_us > 0 else None
 
 
 def write_without_authority(account: Account) -> Iterator[Found]:

@@ -1,7 +1,8 @@
 """Asking the rules of a stored episode: prompts are read only by a rule that needs them, and only as far as it does.
 
 Prompts grow with the square of an episode. Our own rule that looks into them finds what to look for in the events
-without them, and reads on from the first discard; a user's rule that wants prompts (`Rule.prompts`) gets all.
+without them, and reads on from the first discard. The one that runs the protocol again reads all of them, once; a
+user's rule that wants prompts (`Rule.prompts`) gets all.
 """
 
 from collections.abc import Iterator, Sequence

@@ -19,11 +19,11 @@ from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, protocol, settings_here
 from spectrace.core.events import Event
 from spectrace.core.options import recorded_options
+from spectrace.core.protocols import protocol_of, recorded_protocol
 from spectrace.errors import UsageError
 from spectrace.runs.fork import Edit, fork_episode, fork_point
 from spectrace.runs.live import EpisodeProtocol, Recorded
 from spectrace.runs.preflight import readable
-from spectrace.runs.protocols import protocol_of, recorded_protocol
 from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import open_store
 

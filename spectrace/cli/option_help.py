@@ -3,7 +3,7 @@
 import click
 
 from spectrace.core.options import OPTIONS, Option, types_of
-from spectrace.runs.protocols import PROTOCOLS
+from spectrace.core.protocols import PROTOCOLS
 
 
 class ExplainsOptions(click.Command):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from spectrace.core.observation_classes import PASSABLE
 from spectrace.core.options import types_of
+from spectrace.core.protocols import PROTOCOLS
 from spectrace.errors import UsageError
-from spectrace.runs.protocols import PROTOCOLS
 from spectrace.runs.reexecution import Passing, passing_of
 from spectrace.settings import meant
 

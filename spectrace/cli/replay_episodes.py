@@ -11,12 +11,12 @@ from spectrace.cli import replay_check
 from spectrace.config import BUILTIN_ENVIRONMENTS, builtin_environment, open_environment, protocol, settings_here
 from spectrace.core.events import EpisodeStarted, Event
 from spectrace.core.prompts import Prompts
+from spectrace.core.protocols import PROTOCOLS, recorded_protocol
 from spectrace.errors import EpisodeNotFound, StoreError, Untestable, UsageError
 from spectrace.redaction.opening import open_for
 from spectrace.runs.live import EpisodeProtocol
 from spectrace.runs.live_models import Asking, replay_with_models
 from spectrace.runs.preflight import Checked, with_options
-from spectrace.runs.protocols import PROTOCOLS, recorded_protocol
 from spectrace.runs.reexecution import STRICT, Passing
 from spectrace.runs.replay import ReplayResult, replay_episode
 

@@ -18,11 +18,11 @@ from spectrace.cli.select import event_of
 from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, settings_here
 from spectrace.core.events import EpisodeStarted
+from spectrace.core.protocols import recorded_protocol
 from spectrace.core.types import ModelFacts
 from spectrace.errors import UsageError
 from spectrace.runs.interrupted import Left, left_by
 from spectrace.runs.live import Recorded
-from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.resume import resume_episode
 from spectrace.store.redaction_key import redactor_for
 from spectrace.store.sql import SqlEventStore, open_store

@@ -8,12 +8,12 @@ from spectrace.config import protocol
 from spectrace.core import options as core_options
 from spectrace.core.events import EpisodeStarted
 from spectrace.core.options import types_of
+from spectrace.core.protocols import PROTOCOLS
 from spectrace.core.types import Task
 from spectrace.environments.environment import Environment
 from spectrace.errors import UsageError
 from spectrace.models.client import ModelClient, can_score
 from spectrace.runs.live import EpisodeProtocol
-from spectrace.runs.protocols import PROTOCOLS
 from spectrace.settings import Settings, meant
 
 _LISTED_TASKS = 20

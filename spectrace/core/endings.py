@@ -4,6 +4,8 @@ PROTOCOL section 7: a truncated episode scores 0; failures of the infrastructure
 bounded. An agent that gave up by itself (no repair, an unreadable reply twice) has failed its task: that scores 0.
 """
 
+from spectrace.core.events import EpisodeEnded, Event
+
 RUN = "run_"
 """Begins the reason of an episode that ended because its whole run was out of money or time."""
 COST_UNKNOWN = "cost_unknown"
@@ -36,3 +38,11 @@ def score(status: str, reason: str | None, reward: str | None) -> str | None:
     if infrastructure(status, reason):
         return None
     return reward if status == "completed" else "0.0"
+
+
+def cut_short(event: Event) -> bool:
+    """Whether a recorded end came from outside the protocol: interrupted, out of event numbers, an error of ours."""
+    if not isinstance(event.body, EpisodeEnded):
+        return False
+    reason = event.body.reason
+    return event.body.outcome == "interrupted" or reason == "max_events" or reason.startswith("error_")

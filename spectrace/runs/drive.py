@@ -6,9 +6,7 @@ it is flushed.
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import Protocol as Port
 from typing import TypeVar, assert_never
 
@@ -47,7 +45,8 @@ from spectrace.core.events import (
     ResetRequested,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.types import Attempt, Completion, Effect, Evaluation, ModelRequest, NeedsModel, Usage
+from spectrace.core.following import parameters_of
+from spectrace.core.types import Attempt, Completion, Effect, Evaluation, NeedsModel, Usage
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.sources import Source
 
@@ -162,7 +161,7 @@ class Driver:
                 messages=asked.messages,
                 tools_digest=tools_digest(asked.tools) if asked.tools else None,
                 response_schema=asked.schema,
-                parameters=_parameters(asked),
+                parameters=parameters_of(asked),
             ),
         )
         await self._log.settle(durable=False)
@@ -323,13 +322,6 @@ class Driver:
 def _weight(stopped: BaseException) -> tuple[bool, int]:
     """Order why branches stopped: errors before the end of the log, of two differences in a replay the earlier one."""
     return isinstance(stopped, LogEnds), stopped.seq if isinstance(stopped, ReplayDiverged) else 0
-
-
-def _parameters(asked: ModelRequest) -> str:
-    """Return what is recorded of how a model was asked: its sampling parameters, and what it was to score."""
-    if asked.scoring is None:
-        return asked.parameters
-    return json.dumps({**json.loads(asked.parameters), "scoring": asdict(asked.scoring)}, sort_keys=True)
 
 
 def _generate_failed(command: Generate, request: int, failure: ModelFailed, origin: str) -> GenerateFailed:

@@ -31,6 +31,7 @@ from spectrace.core.events import (
 )
 from spectrace.core.options import recorded_options
 from spectrace.core.prompts import Prompts
+from spectrace.core.protocols import recorded_protocol, require_revision
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Message, Role, Task, Usage
 from spectrace.environments.environment import Environment, classifier_of
@@ -52,7 +53,6 @@ from spectrace.runs.live import (
     started,
 )
 from spectrace.runs.preflight import readable, require_restorable
-from spectrace.runs.protocols import recorded_protocol, require_revision
 from spectrace.runs.purse import Purse, require_prices
 from spectrace.runs.recorder import Watcher
 from spectrace.runs.redacting import around, redacting, require_same_key

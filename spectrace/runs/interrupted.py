@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spectrace.core.deeds import FORK, RESUME, changes_state, deeds
+from spectrace.core.endings import cut_short
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -24,7 +25,6 @@ from spectrace.core.events import (
 from spectrace.core.types import Action, Observation
 from spectrace.errors import Unsettled, Untestable, UsageError
 from spectrace.runs.preflight import IMPORTED, readable
-from spectrace.runs.recording import cut_short
 from spectrace.runs.reverify import REVERIFY
 
 _ASKED = (GenerateRequested, ActRequested, ResetRequested, EvaluateRequested)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from spectrace.core.classified import by_record
 from spectrace.core.commands import Act, Generate
 from spectrace.core.commands import Protocol as Asked
+from spectrace.core.endings import cut_short
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
@@ -25,6 +26,7 @@ from spectrace.core.events import (
     ResetFailed,
 )
 from spectrace.core.prompts import Prompts
+from spectrace.core.protocols import recorded_protocol
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Action, Completion, Evaluation, ModelFacts, Opening, Outcome
 from spectrace.errors import EnvironmentFailed, ModelFailed, NewerSchema, Untestable
@@ -34,9 +36,8 @@ from spectrace.runs.divergence import Difference
 from spectrace.runs.drive import Driver
 from spectrace.runs.live import Prices, describe
 from spectrace.runs.preflight import readable, with_options
-from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.purse import Purse, require_prices
-from spectrace.runs.recording import RecordEnds, cut_short
+from spectrace.runs.recording import RecordEnds
 from spectrace.runs.replay import ReplayResult
 from spectrace.runs.sources import Generated, Graded, ModelSource, Observed, Opened
 

@@ -14,6 +14,7 @@ from spectrace.core.digest import task_digest, text_digest
 from spectrace.core.events import EpisodeStarted, Event, ResetCompleted, Unknown
 from spectrace.core.options import recorded_options, types_of
 from spectrace.core.prompts import PROTOCOL_REVISION, Prompts
+from spectrace.core.protocols import PROTOCOLS, recorded_protocol, require_revision
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, Task, ToolSpec
 from spectrace.core.versions import first_newer, newer_version
@@ -22,7 +23,6 @@ from spectrace.errors import EnvironmentFailed, Untestable
 from spectrace.redaction.redactor import Redactor
 from spectrace.redaction.values import redacted, told_task
 from spectrace.runs.live import versions
-from spectrace.runs.protocols import PROTOCOLS, recorded_protocol, require_revision
 from spectrace.runs.reverify import REVERIFY
 
 IMPORTED = "imported"

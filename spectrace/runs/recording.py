@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from spectrace.core.commands import Act, Generate
 from spectrace.core.compare import differences
+from spectrace.core.endings import cut_short
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
     ActionChecked,
     Body,
-    EpisodeEnded,
     EpisodeStarted,
     EvaluateCompleted,
     EvaluateFailed,
@@ -25,6 +25,7 @@ from spectrace.core.events import (
     ResetFailed,
     Unknown,
 )
+from spectrace.core.following import completion_of
 from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, NeedsModel, Opening, Role
 from spectrace.environments.values import lossy_paths
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
@@ -177,14 +178,6 @@ class Comparison:
         return ""
 
 
-def cut_short(event: Event) -> bool:
-    """Whether a recorded end came from outside the protocol: interrupted, out of event numbers, an error of ours."""
-    if not isinstance(event.body, EpisodeEnded):
-        return False
-    reason = event.body.reason
-    return event.body.outcome == "interrupted" or reason == "max_events" or reason.startswith("error_")
-
-
 class RecordedSource:
     """Answers from the record alone: no environment and no model is reached."""
 
@@ -197,7 +190,7 @@ class RecordedSource:
         del lane, command
         match self._recording.answer(request).body:
             case GenerateCompleted() as body:
-                return Generated(_completion(body), EDITED if body.source == EDITED else "record")
+                return Generated(completion_of(body), EDITED if body.source == EDITED else "record")
             case GenerateFailed() as body:
                 raise ModelFailed(
                     body.kind,
@@ -271,18 +264,3 @@ class RecordedSource:
             return None
         request = ModelRequest(body.messages, (), body.response_schema, body.parameters)
         return NeedsModel(Role(body.role), request)
-
-
-def _completion(body: GenerateCompleted) -> Completion:
-    return Completion(
-        message=body.message,
-        reasoning=body.reasoning,
-        finish_reason=body.finish_reason,
-        model=body.model,
-        usage=body.usage,
-        latency_us=body.latency_us,
-        first_token_us=body.first_token_us,
-        attempts=body.attempts,
-        provider_id=body.provider_id,
-        server=body.server,
-    )

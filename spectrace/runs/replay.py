@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from spectrace.core.classified import by_record
 from spectrace.core.commands import Protocol as Asking
+from spectrace.core.endings import cut_short
 from spectrace.core.events import (
     EpisodeEnded,
     EpisodeStarted,
@@ -19,6 +20,7 @@ from spectrace.core.events import (
     OutcomeSettled,
 )
 from spectrace.core.prompts import Prompts
+from spectrace.core.protocols import recorded_protocol, require_revision
 from spectrace.core.reenact import reenact
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Outcome
@@ -30,8 +32,7 @@ from spectrace.runs.cached_answers import Normalised
 from spectrace.runs.divergence import Difference, named
 from spectrace.runs.drive import Driver
 from spectrace.runs.preflight import IMPORTED, changes_by, refuse, unreadable, with_options
-from spectrace.runs.protocols import recorded_protocol, require_revision
-from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording, cut_short
+from spectrace.runs.recording import Comparison, RecordedSource, RecordEnds, Recording
 from spectrace.runs.redacting import around, require_same_key
 from spectrace.runs.reexecution import STRICT, Inexact, Passing, Reexecution, user_texts
 from spectrace.runs.reverify import REVERIFY, asks_again, child_reviews

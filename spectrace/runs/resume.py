@@ -25,6 +25,7 @@ from spectrace.core.events import (
 )
 from spectrace.core.fold import fold
 from spectrace.core.money import rates_by_model
+from spectrace.core.protocols import recorded_protocol
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, ModelFacts
 from spectrace.environments.environment import Attachable, Environment, classifier_of
@@ -44,7 +45,6 @@ from spectrace.runs.live import (
     run_recorded,
     versions,
 )
-from spectrace.runs.protocols import recorded_protocol
 from spectrace.runs.purse import Purse, most, require_prices
 from spectrace.runs.recorder import Recorder, Watcher
 from spectrace.runs.redacting import around, redacting, require_same_key

@@ -2,7 +2,7 @@
 
 What could have gone otherwise: the end is an event of the episode and not a mark on its row, so the chain covers it and
 the projections are written with it. It is the last word on this recording only: `resume` goes on in a child episode,
-and a replay takes an interrupted end for the place where the record stops (`runs.recording.cut_short`).
+and a replay takes an interrupted end for the place where the record stops (`core.endings.cut_short`).
 
 Stricter than the state that listings show: a writer whose process certainly lives on this machine is never ended by
 somebody else, though its lease ran out (a laptop slept, the clock was set forward), unless it let the episode go.

@@ -24,7 +24,7 @@ from spectrace.core.events import (
 from spectrace.core.facts import tool_of
 from spectrace.core.setup import Setup
 from spectrace.core.specagent import SpecAgent
-from spectrace.core.types import Usage
+from spectrace.core.types import Completion, NeedsModel, Usage
 from spectrace.testing.playbook import Playbook
 from tests.altered import renumbered
 
@@ -37,6 +37,8 @@ class Logged(Playbook):
 
     log: list[tuple[float, Any]] = field(default_factory=list)
     first: EpisodeStarted | None = None
+    pending: float = 0
+    """The action for which the environment asks its user."""
 
     def events(self) -> list[Event]:
         """Return the log so far, numbered as a driver numbers it."""
@@ -54,7 +56,12 @@ class Logged(Playbook):
         match self.command:
             case Generate() as asked:
                 self._heard(place, generated(asked), said_by(asked, place, answer, failure))
-            case Act() as asked if isinstance(answer, Acted) or failure is not None:
+            case Act() as asked if isinstance(answer, NeedsModel):
+                self.pending = self.seq + 0.125
+                self.log.append((self.pending, requested(asked)))
+            case Act(supplied=Completion()) as asked:  # written down before its user was asked
+                self.log.append((place + 0.5, done(asked, self.pending, answer, failure)))
+            case Act() as asked:
                 self._heard(place, requested(asked), done(asked, place, answer, failure))
             case Check(action=action):
                 checked = ActionChecked(tool=tool_of(action), action=action, objection=answer)

@@ -17,11 +17,11 @@ from spectrace.core.events import (
     StepsDiscarded,
     VerdictGiven,
 )
+from spectrace.core.protocols import protocol_of
 from spectrace.core.reviewing import review_messages
 from spectrace.core.roles import Budget, Desk, Manner
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Effect
-from spectrace.runs.protocols import protocol_of
 from tests.properties.claims import step_count
 from tests.properties.played import Played
 

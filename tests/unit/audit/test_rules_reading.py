@@ -15,6 +15,9 @@ from tests.episodes import CANCEL, DONE, FIND, READ, record_shop
 from tests.playbook import accept, reject
 from tests.unit.audit.test_rules_discarded import CELLAR, SAID, SEEN, showing
 
+SPARING = [rule for name, rule in RULES.items() if name != "not_by_the_protocol"]
+"""Without the one that reads everything."""
+
 
 class Counted(MemoryEventStore):
     """A store that says which events were read with their prompts."""
@@ -39,8 +42,15 @@ def recorded(**models):
 def test_an_episode_that_discarded_nothing_it_had_read_is_read_without_prompts():
     reader, episode = recorded()
 
-    assert reader.violations(episode) == []
+    assert reader.violations(episode, rules=SPARING) == []
     assert reader.store.prompts == []
+
+
+def test_to_run_the_protocol_again_an_episode_is_read_once_with_its_prompts():
+    reader, episode = recorded()
+
+    assert reader.violations(episode) == []
+    assert reader.store.prompts == [1]
 
 
 def test_prompts_are_read_from_the_first_discard_on():
@@ -49,13 +59,13 @@ def test_prompts_are_read_from_the_first_discard_on():
     reader, episode = recorded(weak=weak, strong=strong)
     gone = first(list(reader.store.read(episode, prompts=False)), StepsDiscarded)
 
-    assert reader.violations(episode) == []
+    assert reader.violations(episode, rules=SPARING) == []
     assert reader.store.prompts == [gone.seq + 1]
 
 
 def test_what_a_stored_prompt_shows_is_found(event_store):
     events = showing(Message("user", f"Remember: {CELLAR}. Go on."), events=SEEN)
-    found = Reader(event_store).violations(store_all(event_store, events, "shown"))
+    found = Reader(event_store).violations(store_all(event_store, events, "shown"), rules=SPARING)
 
     assert [(one.rule, one.seq, one.detail) for one in found] == [("discarded_observation_used", *SAID[0])]
 

@@ -2,6 +2,7 @@ import pytest
 
 from spectrace.cli.run_choices import choose_protocols, choose_tasks, lacking, named_models, require_scoring, unasked
 from spectrace.core.baselines import StrongOnly, WeakOnly
+from spectrace.core.protocols import PROTOCOLS
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.types import Task
 from spectrace.environments.shop import open_shop
@@ -10,7 +11,6 @@ from spectrace.models.anthropic import AnthropicClient
 from spectrace.models.openai import OpenAIClient
 from spectrace.models.scripted import ScriptedModel
 from spectrace.models.sglang import SGLangClient
-from spectrace.runs.protocols import PROTOCOLS
 from spectrace.settings import Settings
 
 

@@ -1,6 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
-from spectrace.core.endings import cut_by_run, infrastructure, score
+from spectrace.core.endings import cut_by_run, cut_short, infrastructure, score
+from spectrace.core.events import EpisodeEnded
+from tests.altered import first
+from tests.episodes import recorded_events
 
 
 @pytest.mark.parametrize(
@@ -38,3 +43,21 @@ def test_a_completed_episode_without_a_grade_is_no_failure_of_what_it_ran_on():
 @pytest.mark.parametrize(("reason", "cut"), [("run_max_wall_s", True), ("max_wall_s", False), (None, False)])
 def test_a_runs_limit_is_told_from_an_episodes_own(reason, cut):
     assert cut_by_run(reason) is cut
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "outside"),
+    [
+        ("interrupted", "cancelled", True),
+        ("truncated", "max_events", True),
+        ("failed", "error_KeyError", True),
+        ("truncated", "max_steps", False),
+        ("failed", "no_repair", False),
+        ("completed", "finished", False),
+    ],
+)
+def test_an_end_is_the_protocols_own_or_comes_from_outside(outcome, reason, outside):
+    end = first(recorded_events(), EpisodeEnded)
+
+    assert cut_short(replace(end, body=replace(end.body, outcome=outcome, reason=reason))) is outside
+    assert not cut_short(recorded_events()[0])

@@ -5,9 +5,9 @@ from dataclasses import fields
 import pytest
 
 from spectrace.core.options import OPTIONS, lacking, recorded_options, types_of
+from spectrace.core.protocols import PROTOCOLS
 from spectrace.core.specagent import SpecAgent
 from spectrace.errors import UsageError
-from spectrace.runs.protocols import PROTOCOLS
 
 
 def test_every_option_of_every_protocol_is_explained():

@@ -11,16 +11,15 @@ from spectrace.core.prompts import CARRIED_REVISIONS
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.errors import Untestable, UsageError
-from spectrace.runs.live import EpisodeProtocol
 
-_Protocol = SpecAgent | WeakOnly | StrongOnly | SpeculativeActions | AgentCollab
+Known = SpecAgent | WeakOnly | StrongOnly | SpeculativeActions | AgentCollab
 
-PROTOCOLS: Mapping[str, type[_Protocol]] = MappingProxyType(
+PROTOCOLS: Mapping[str, type[Known]] = MappingProxyType(
     {protocol.NAME: protocol for protocol in (SpecAgent, WeakOnly, StrongOnly, SpeculativeActions, AgentCollab)}
 )
 
 
-def protocol_of(name: str, options: Mapping[str, object]) -> EpisodeProtocol:
+def protocol_of(name: str, options: Mapping[str, object]) -> Known:
     """Return the protocol with these options; raise UsageError naming what there is."""
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol is named {name!r}; there are {', '.join(PROTOCOLS)}.")
@@ -31,7 +30,7 @@ def protocol_of(name: str, options: Mapping[str, object]) -> EpisodeProtocol:
     return PROTOCOLS[name](**options)  # type: ignore[arg-type]
 
 
-def recorded_protocol(started: EpisodeStarted) -> EpisodeProtocol:
+def recorded_protocol(started: EpisodeStarted) -> Known:
     """Return the protocol that an episode was recorded with; raise Untestable where this version has no such one."""
     if started.protocol not in PROTOCOLS:
         raise Untestable(f"protocol {started.protocol!r} has no generator here; there are {', '.join(PROTOCOLS)}.")

@@ -3,10 +3,10 @@
 import pytest
 
 from spectrace.core.agentcollab import AgentCollab
+from spectrace.core.protocols import PROTOCOLS, protocol_of
 from spectrace.core.specagent import SpecAgent
 from spectrace.core.speculative_actions import SpeculativeActions
 from spectrace.errors import UsageError
-from spectrace.runs.protocols import PROTOCOLS, protocol_of
 
 
 def test_every_protocol_is_found_under_its_name():
