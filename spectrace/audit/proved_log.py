@@ -14,8 +14,9 @@ import sqlalchemy as sa
 from spectrace.audit.answers import Filters
 from spectrace.audit.checkpoint_files import Held, leaves_file
 from spectrace.audit.checkpoints import DATABASE
-from spectrace.audit.integrity import INVALID, VerifyResult
+from spectrace.audit.integrity import INVALID, UNKNOWN, VerifyResult
 from spectrace.audit.leaves import BadLeaf, Leaf, hashes, read_leaf, strays
+from spectrace.audit.lines import counted
 from spectrace.audit.proved_choice import unlisted
 from spectrace.audit.proving import prove_leaves, removed
 from spectrace.audit.standing_leaves import Tree, by_episode, in_database
@@ -66,7 +67,9 @@ class Proof:
     ) -> list[VerifyResult]:
         """Return the results of all episodes, what is gone, and what else of the database is not as it should be."""
         found = {one.episode: one for one in self.episodes(results)}
-        for one in removed(self.tree, [name for name in found if name != DATABASE]):
+        there = [name for name in found if name != DATABASE]
+        elsewhere = self._elsewhere(there)
+        for one in removed(self.tree, [*there, *elsewhere]):
             found[one.episode] = one
         with self._store.database.reading() as connection:
             for episode, what in (*self._altered_leaves(connection), *_altered_rows(connection)):
@@ -76,7 +79,8 @@ class Proof:
             _say(found, episode, what)
         problems = [(one.check, one.problem) for one in soundness.check(url) if one.problem is not None]
         database = [f"{check}: {problem}" for check, problem in problems if check != ROWS]
-        return [*found.values(), *(_of_all(one) for one in database), *self._file()]
+        other = [self._another_log(there, elsewhere)] if elsewhere else []
+        return [*found.values(), *(_of_all(one) for one in database), *other, *self._file()]
 
     def missing(self, prefix: str) -> list[VerifyResult]:
         """Return the results of the episodes that the checkpoint has, whose ids start so, and that are not there."""
@@ -112,17 +116,52 @@ class Proof:
     def _altered_leaves(self, connection: sa.Connection) -> Iterator[tuple[str, str]]:
         """Yield whose leaves the database keeps otherwise than they were signed, or than its episodes are."""
         signed = self._held.leaves
-        if signed is not None and (self._kept or self._is_its_own(connection)):
+        own = self._own_logs(connection)
+        if signed is not None and not self._is_of_another(own) and (self._kept or self._epoch in own):
             yield from _differing(signed, self._kept)
         later = [row for row in self._kept if signed is None or row.place >= self._held.checkpoint.size]
         yield from _later(self._kept, {row.place for row in later})
         for leaf, _ in strays(connection, _readable([row.data for row in later])):
             yield leaf.episode, f"a leaf of it in the database says {leaf.events} events, with another head"
 
-    def _is_its_own(self, connection: sa.Connection) -> bool:
-        """Whether the checkpoint was made here, and not in a database that this one's episodes were copied from."""
+    @property
+    def _epoch(self) -> str | None:
+        return self._held.checkpoint.extension("epoch")
+
+    def _elsewhere(self, there: Collection[str]) -> list[str]:
+        """Return the administrative logs that the checkpoint has and that stay in the database that it was made in."""
+        with self._store.database.reading() as connection:
+            if not self._is_of_another(self._own_logs(connection)):
+                return []
+        return [name for name in self.tree if is_admin(name) and name not in there]
+
+    def _another_log(self, there: Collection[str], elsewhere: Sequence[str]) -> VerifyResult:
+        runs = sum(1 for name in self.tree if name in there and not is_admin(name))
+        said = (
+            f"the checkpoint is of another log, {self._held.checkpoint.origin}: {counted(runs, 'run')} of it "
+            f"{'is' if runs == 1 else 'are'} here and compared; what was done to that database "
+            f"({', '.join(elsewhere)}) is not here"
+        )
+        return VerifyResult(DATABASE, UNKNOWN, 0, None, None, said)
+
+    def _is_of_another(self, own: Collection[str]) -> bool:
+        """Whether the checkpoint was made in a database that runs were unpacked or copied from into this one's own log.
+
+        A copy that goes on with the tree is no other log; nor is a database whose leaves somebody altered.
+        """
+        if not own or self._epoch is None or self._epoch in own:
+            return False
+        try:
+            first = read_leaf(self._kept[0].data).episode if self._kept else None
+        except (BadLeaf, TypeError):
+            return False
+        return first is None or (first in own and f"spectrace/{first}" != self._held.checkpoint.origin)
+
+    @staticmethod
+    def _own_logs(connection: sa.Connection) -> set[str]:
+        """Return the administrative logs that were begun in this database, and did not come along with a copy."""
         own = sa.select(tables.episodes.c.episode).join(tables.epochs).where(tables.epochs.c.place.is_not(None))
-        return self._held.checkpoint.extension("epoch") in set(connection.scalars(own))
+        return set(connection.scalars(own))
 
 
 def _differing(signed: Sequence[bytes], kept: Sequence[Kept]) -> Iterator[tuple[str, str]]:

@@ -8,9 +8,12 @@ from spectrace.audit.integrity import Verifier, VerifyResult
 from spectrace.audit.proved_log import Proof
 from spectrace.audit.signing import Signer
 from spectrace.store import tables
+from spectrace.store.bundle import pack
 from spectrace.store.sql import open_store
+from spectrace.store.unpacking import unpack
 from tests.damage import past_the_triggers
 from tests.shop_log import recorded
+from tests.tampering.forgery import remove
 
 SIGNER = Signer("log", bytes(range(32)))
 
@@ -115,3 +118,50 @@ def test_missing_triggers_are_the_database_s(log):
 
     assert bad.keys() == {"(database)"}
     assert "triggers" in bad["(database)"].detail
+
+
+class TestUnpacked:
+    """A log that was unpacked from a bundle, against the checkpoint that its bundle was made under."""
+
+    @pytest.fixture
+    def unpacked(self, log, tmp_path):
+        pack(log.store, log.episodes, tmp_path / "b.zip")
+        store = open_store(str(tmp_path / "unpacked.db"))
+        unpack(tmp_path / "b.zip", store)
+        yield store
+        store.close()
+
+    def results(self, log, store) -> dict[str, tuple[str, str]]:
+        proof = Proof(store, checkpoint_files.read(log.path))
+        found = proof.whole(map(Verifier(store).verify, proof.names()), str(store.database.url), 1)
+        return {one.episode: (one.result, one.detail) for one in found}
+
+    def test_its_runs_are_valid_and_it_is_said_once_that_the_checkpoint_is_of_another_log(self, log, unpacked):
+        found = self.results(log, unpacked)
+        result, detail = found.pop("(database)")
+
+        assert {name: found[name][0] for name in log.episodes} == dict.fromkeys(log.episodes, "valid")
+        assert {one for one, _ in found.values()} == {"valid", "consistent"}
+        assert (result, "the checkpoint is of another log, spectrace/admin-" in detail) == ("unknown", True)
+        assert "2 runs of it are here and compared" in detail
+
+    def test_a_checkpoint_of_its_own_changes_nothing_of_that(self, log, unpacked, tmp_path):
+        before = self.results(log, unpacked)
+        create(unpacked, SIGNER, tmp_path / "own")
+
+        assert self.results(log, unpacked).keys() == before.keys()
+        assert {one for one, _ in self.results(log, unpacked).values()} == {"valid", "consistent", "unknown"}
+
+    def test_a_run_that_is_gone_is_still_named(self, log, unpacked):
+        with past_the_triggers(str(unpacked.database.url)) as connection:
+            remove(connection, log.episodes[0])
+            connection.commit()
+
+        assert self.results(log, unpacked)[log.episodes[0]][0] == "invalid"
+
+
+def test_leaves_that_somebody_else_s_stand_for_are_not_taken_for_another_log(log):
+    column = tables.leaves.c
+    log.do(tables.leaves.update().where(column.place == 0).values(data=checkpoint_files.read(log.path).leaves[1]))
+
+    assert log.bad()
