@@ -141,6 +141,8 @@ class Commands(click.Group):
 def _warnings_shown() -> Iterator[None]:
     """Show a warning (a file system without write-ahead logging) as a paragraph, not as a line of our source."""
     with warnings.catch_warnings():
+        # What SQLAlchemy remarks of a transaction that Ctrl-C cut short is no news.
+        warnings.filterwarnings("ignore", "transaction already deassociated", RuntimeWarning)
         warnings.showwarning = lambda message, *_, **__: console.say(f"Warning: {message}", style="warning")
         yield
 

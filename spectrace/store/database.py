@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -31,7 +30,9 @@ from spectrace.store import private
 from spectrace.store.address import BUSY_S, LOST, explain, parse_url, shown
 from spectrace.store.autocommit import Autocommit, Rows
 from spectrace.store.forks import keep_from_children
+from spectrace.store.interruptions import interruption_of, unmasked
 from spectrace.store.lock import TurnLock
+from spectrace.store.sqlite_files import open_file
 
 __all__ = ["BUSY_S", "CHECKPOINT_BYTES", "LOG_BYTES", "Database", "explain", "parse_url", "shown"]
 
@@ -53,6 +54,7 @@ class Database:
         self.sqlite = url.get_backend_name() == "sqlite"
         self._turn = threading.RLock()
         self._writer: sa.Connection | None = None
+        self._writer_of_driver: Any = None
         self._file = url.database or ""
         self._pid = os.getpid()
         self._looked = 0.0
@@ -120,10 +122,15 @@ class Database:
             connection = self._writing_connection()
             if self.sqlite:
                 self._flush_on_commit(self._driver(connection), durable)
-            with connection.begin():
-                if not self.sqlite:
-                    connection.exec_driver_sql(f"SET LOCAL synchronous_commit = {'on' if durable else 'off'}")
-                yield connection
+            try:
+                with connection.begin():
+                    if not self.sqlite:
+                        connection.exec_driver_sql(f"SET LOCAL synchronous_commit = {'on' if durable else 'off'}")
+                    yield connection
+            except BaseException as error:
+                if interruption_of(error) is not None:
+                    self._drop_writer()
+                raise
         self._relieve()
 
     def driver_transaction(self, work: Callable[[sqlite3.Connection], None], *, durable: bool) -> None:
@@ -164,8 +171,20 @@ class Database:
     def _writing_connection(self) -> sa.Connection:
         if self._writer is None:
             self._writer = self._write_engine.connect()
-            self._opened_file = self.path.stat() if self.sqlite else None
+            self._writer_of_driver = self._writer.connection.driver_connection
+            if self.sqlite and self._opened_file is None:
+                self._opened_file = self.path.stat()
         return self._writer
+
+    def _drop_writer(self) -> None:
+        """Close a connection that was interrupted at any point, with its transaction; the next write opens another.
+
+        The driver's own: SQLAlchemy, interrupted as it gives it up, no longer knows it, and it is still open.
+        """
+        writer, self._writer, self._flushing = self._writer, None, None
+        if writer is not None:
+            self._writer_of_driver.close()
+            writer.invalidate()
 
     @contextmanager
     def _written_by_us(self) -> Iterator[None]:
@@ -277,9 +296,13 @@ class Database:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn a driver's error into one paragraph; integrity errors pass for the caller to judge."""
+        """Turn a driver's error into one paragraph; integrity errors pass for the caller to judge.
+
+        Ctrl-C stays what it is: SQLAlchemy, interrupted half-way, fails as it closes what it was at.
+        """
         try:
-            yield
+            with unmasked():
+                yield
         except (sa.exc.IntegrityError, sqlite3.IntegrityError):
             raise
         except sqlite3.Error as error:
@@ -315,10 +338,9 @@ class Database:
         return engine
 
     def _connect(self) -> sqlite3.Connection:
-        name = f"file:{quote(str(self.path))}?mode={'ro' if self.read_only else 'rwc'}"
         if not self.read_only:
             private.make(self.path)
-        connection = self._opened(name)
+        connection = open_file(self.path, read_only=self.read_only)
         self._connected = True
         if self.read_only:
             return connection
@@ -328,24 +350,6 @@ class Database:
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
-        return connection
-
-    def _opened(self, name: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(name, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("SELECT count(*) FROM sqlite_schema")
-        except sqlite3.OperationalError:
-            connection.close()
-            # A reader of WAL makes the -shm file; where it may not and there is no WAL, the file is all there is.
-            if not self.read_only or self.path.with_name(self.path.name + "-wal").exists() or not self.path.exists():
-                raise
-            return sqlite3.connect(
-                f"{name}&immutable=1", uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.DatabaseError:
-            connection.close()
-            raise
         return connection
 
     def _without_wal(self, journal: str) -> None:
