@@ -15,6 +15,8 @@ from spectrace.audit.bundle_scope import scope
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, UNKNOWN, Verifier, VerifyResult
 from spectrace.audit.leaves import Leaf
+from spectrace.audit.proving import VALID, forced
+from spectrace.audit.signing import signed_by
 from spectrace.core.events import ActRequested, EpisodeEnded, EpisodeStarted
 from spectrace.core.notes import Key
 from spectrace.errors import NewerSchema
@@ -31,7 +33,6 @@ _LIMITS = Limits(bytes=sys.maxsize)
 """Nothing is written, so how much it would unpack to is no matter; a zip bomb is one all the same."""
 _AT, _EFFECT, _OUTCOME = 5, 6, 8
 """Where a header has them."""
-VALID = "valid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ def verify_bundle(path: Path, trust: Trust | None = None) -> VerifiedBundle:
             return VerifiedBundle(bundle.sha256(), (*results, *of_the_file))
         there = {one.episode for one in bundle.episodes}
         of = scope(path.name, signed, there, bundle.manifest.period, trust.period)
+        if own is not None and signed_by(own.note, trust.key):
+            of_the_file += forced(path.name, own.checkpoint)
         return VerifiedBundle(bundle.sha256(), (*results, *of.missing, *of_the_file), of.summary)
 
 

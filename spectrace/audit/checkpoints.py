@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from spectrace.audit import checkpoint_files
 from spectrace.audit.integrity import CONSISTENT, INVALID, VerifyResult
 from spectrace.audit.leaves import BadLeaf, Due, Leaf, hashes, leaves_due, read_leaf, strays
+from spectrace.audit.proving import FORCED
 from spectrace.audit.signing import Signer
 from spectrace.audit.verifying import Told, verify_all
 from spectrace.core import merkle
@@ -74,7 +75,7 @@ def create(  # noqa: PLR0913 - what signs, what is signed, and how
         return Refused(problems)
     if _key_changes(store, signer.key):
         due = _with_the_record(store, due)
-    extra = (f"forced {len(problems)} not verified",) if problems else ()
+    extra = (f"{FORCED} {len(problems)} not verified",) if problems else ()
     _check_before(path, before, due)
     note, checkpoint = _append(store, signer, due, extra)
     size = checkpoint_files.write(path, note, due.data)

@@ -17,6 +17,7 @@ from spectrace.audit import checkpoint_files
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.leaves import hashes
 from spectrace.audit.proofs import Consistency, read_proof
+from spectrace.audit.proving import FORCED
 from spectrace.audit.signing import Signed, cosigned_by, read_signer, signed_by
 from spectrace.core import merkle
 from spectrace.core.notes import BadNote, Key, Note, parse_checkpoint
@@ -35,7 +36,7 @@ class Cosigned:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """The log shows another past than the one that was cosigned, or does not show that it is the same."""
+    """The log shows another past than the one that was cosigned, or does not show that it is the same and whole."""
 
     detail: str
 
@@ -48,15 +49,20 @@ def cosign(  # noqa: PLR0913 - who signs, whose log, and what shows that it is t
     after: Path | None = None,
     proof: Path | None = None,
     origin: str | None = None,
+    force: bool = False,
 ) -> Cosigned | Fork:
     """Cosign a checkpoint file in place, if it goes on from the last one of its log; `after` names that one as well.
 
-    `origin` is the log that is meant: without it, the one that this key has signed so far.
+    `origin` is the log that is meant: without it, the one that this key has signed so far. `force`: although the note
+    says that not all of the log verified when it was signed.
     """
     signer = read_signer(secret)
     held = _read(path)
     if not signed_by(held.note, log_key):
         raise UsageError(f"{path} is not signed by {log_key.name}+{log_key.id.hex()}: nothing was cosigned.")
+    forced = held.checkpoint.extension(FORCED)
+    if forced is not None and not force:
+        return Fork(f"it was signed by force, with {forced}: --force, if you know what that was")
     foreign = _another_log(held, secret, log_key, origin)
     if foreign is not None:
         return Fork(foreign)

@@ -16,10 +16,12 @@ from spectrace.audit.integrity import CONSISTENT, INVALID, UNKNOWN, VerifyResult
 from spectrace.audit.leaves import Leaf
 from spectrace.audit.signing import cosigned_by, signed_by
 from spectrace.audit.standing_leaves import Stored, Tree
-from spectrace.core.notes import BadNote, Key
+from spectrace.core.notes import BadNote, Checkpoint, Key
 from spectrace.errors import UsageError
 
 VALID = "valid"
+FORCED = "forced"
+"""The further line of a checkpoint that was signed over what did not verify."""
 
 PROVED = (
     "Valid means: equal to what was signed with that key at that time, up to the event in `covered to`. It proves "
@@ -64,6 +66,17 @@ def trusted(path: Path, key: Key, cosigners: Sequence[Key] = (), origin: str | N
     if origin not in {None, held.checkpoint.origin}:
         return Unproved(path.name, f"it is of another log: {held.checkpoint.origin}, and {origin} was asked for")
     return held
+
+
+def forced(file: str, checkpoint: Checkpoint) -> list[VerifyResult]:
+    """Return that a checkpoint was signed although not all of the log verified then; empty for one that was not."""
+    said = checkpoint.extension(FORCED)
+    if said is None:
+        return []
+    detail = (
+        f"it was signed by force: {said} when it was made. Valid means as it was then, which is not that it was whole"
+    )
+    return [VerifyResult(file, UNKNOWN, 0, None, None, detail)]
 
 
 def prove_leaves(

@@ -16,6 +16,7 @@ from spectrace.audit.cosigning import Fork, cosign
 from spectrace.audit.leaves import hashes, read_leaf
 from spectrace.audit.lines import counted
 from spectrace.audit.proofs import Consistency, Inclusion, Proof, check, read_proof
+from spectrace.audit.proving import forced
 from spectrace.audit.signing import cosigned_by, make_key, public_file, read_key, read_signer, signed_by
 from spectrace.cli import console, document
 from spectrace.cli.options import db_option, force_option, json_option, output_option, seconds_of, whole
@@ -179,6 +180,7 @@ def _told(made: Created | Refused, path: Path, *, as_json: bool) -> int:
     "--proof", type=click.Path(path_type=Path), metavar="F", help="Shows that, where FILE.leaves is not there."
 )
 @_origin_option
+@click.option("--force", is_flag=True, help="Although it says that not all of the log verified when it was signed.")
 @json_option
 @click.pass_context
 def cosign_command(
@@ -190,10 +192,11 @@ def cosign_command(
     proof: Path | None,
     origin: str | None,
     *,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Add your signature to a checkpoint that goes on from the last one that you cosigned; no database is needed."""
-    done = cosign(file, secret, read_key(log_key), after=after, proof=proof, origin=origin)
+    done = cosign(file, secret, read_key(log_key), after=after, proof=proof, origin=origin, force=force)
     if isinstance(done, Fork):
         if as_json:
             document.write("checkpoint-cosign", [{"file": str(file), "cosigned": False, "detail": done.detail}])
@@ -293,6 +296,7 @@ def verify_command(
     if origin not in {None, point.origin}:
         _answered(ctx, file, "unknown", f"it is of another log: {point.origin}, not {origin}", as_json=as_json)
     said = f"{point.size} leaves of {point.origin}, root {point.root.hex()}"
+    said += "".join(f"; {one.detail}" for one in forced(file.name, point))
     if held.leaves is None and checkpoint_files.leaves_file(file).is_file():
         _answered(ctx, file, "invalid", f"{said}; {held.problem}", as_json=as_json)
     if proof is not None:

@@ -17,6 +17,7 @@ from spectrace.store.bundle import pack
 from spectrace.store.event_store import Pending
 from spectrace.store.manifest import Period
 from spectrace.store.sql import open_store
+from tests.damage import damage
 from tests.episodes import recorded_events
 from tests.shop_log import recorded
 
@@ -128,3 +129,16 @@ def test_the_holder_s_period_names_what_was_left_out(grown):
 
     assert [one.result for name, one in found.items() if name != "cut"] == ["invalid"]
     assert (scope.result, scope.detail) == ("invalid", "it is not complete for the whole log: 1 run left out")
+
+
+def test_a_bundle_under_a_checkpoint_that_was_signed_by_force_says_so(tmp_path):
+    path = tmp_path / "log.db"
+    store = open_store(str(path))
+    first, _ = recorded(store), recorded(store)
+    damage(path, "UPDATE events SET at = 1 WHERE key % 1048576 = 5 AND key > 1048576 * 2")
+    assert len(create(store, OWNER, tmp_path / "cp", force=True).problems) == 1
+    pack(store, [first], tmp_path / "a.zip", checkpoint=given(tmp_path / "cp", store).proved([first]))
+    store.close()
+    found = verify_bundle(tmp_path / "a.zip", Trust(OWNER.key)).results
+
+    assert [(one.episode, one.result) for one in found] == [(first, "valid"), ("a.zip", "unknown")]

@@ -121,6 +121,17 @@ def test_a_consistency_proof_serves_where_the_leaves_stay_at_home(tmp_path, secr
     assert isinstance(cosign(new, secret, LOG.key, proof=tmp_path / "proof"), Cosigned)
 
 
+def test_what_was_signed_by_force_is_cosigned_only_by_who_says_so(tmp_path, secret):
+    path = tmp_path / "one"
+    made = Checkpoint("spectrace/admin-00", 5, merkle.root(hashes(PAST)), ("at 1", "forced 2 not verified"))
+    checkpoint_files.write(path, LOG.sign(str(made)), PAST)
+
+    assert cosign(path, secret, LOG.key) == Fork(
+        "it was signed by force, with 2 not verified: --force, if you know what that was"
+    )
+    assert isinstance(cosign(path, secret, LOG.key, force=True), Cosigned)
+
+
 def test_what_the_log_did_not_sign_is_not_cosigned(tmp_path, secret):
     path = kept(tmp_path / "one", PAST, signer=Signer("log", bytes(range(1, 33))))
     with pytest.raises(UsageError, match="is not signed by log"):

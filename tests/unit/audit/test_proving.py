@@ -7,7 +7,7 @@ import pytest
 from spectrace.audit import checkpoint_files
 from spectrace.audit.integrity import CONSISTENT, INVALID, VerifyResult
 from spectrace.audit.leaves import Leaf, hashes
-from spectrace.audit.proving import VALID, Unproved, prove_leaves, removed, trusted
+from spectrace.audit.proving import VALID, Unproved, forced, prove_leaves, removed, trusted
 from spectrace.audit.signing import Signer
 from spectrace.audit.standing_leaves import Stored, by_episode
 from spectrace.core import merkle
@@ -109,6 +109,15 @@ def test_a_checkpoint_of_another_log_than_was_asked_for_proves_nothing(tmp_path)
     assert trusted(path, SIGNER.key, origin="spectrace/admin-01") == Unproved(
         "cp", "it is of another log: spectrace/admin-00, and spectrace/admin-01 was asked for"
     )
+
+
+def test_a_checkpoint_that_was_signed_by_force_says_so():
+    plain = Checkpoint("log", 0, merkle.root([]), ("at 1",))
+    (found,) = forced("cp", replace(plain, extensions=("at 1", "forced 2 not verified")))
+
+    assert forced("cp", plain) == []
+    assert (found.episode, found.result) == ("cp", "unknown")
+    assert found.detail.startswith("it was signed by force: 2 not verified when it was made")
 
 
 @pytest.mark.parametrize("data", [None, b"", b"\xff", b"a later format\n"])
