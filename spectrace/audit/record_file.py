@@ -7,7 +7,7 @@
 | `arg.NAME`  | one argument, as JSON or as plain text; every row of the file tells the same ones           |
 | `key`       | the idempotency key that the call carried                                                   |
 | `at`        | when: ISO 8601, UTC where it names no zone                                                  |
-| `outcome`   | ok, or error for what was tried and not done: such a row is no record that it was done      |
+| `outcome`   | ok, or error for what was tried and not done; none is ok                                    |
 | `id`        | the system's own name for it, for people                                                    |
 
 Other columns are not read; a column of another name is taken for a field by `--map COLUMN=FIELD`. UTF-8; a byte order

@@ -98,17 +98,70 @@ def test_an_idempotency_key_is_enough():
     ]
 
 
-def test_a_row_that_says_that_it_was_not_done_is_no_record():
-    assert results([record(done=False)], [write("ok")]) == ["log_only"]
+@pytest.mark.parametrize(
+    ("outcomes", "done", "failed", "expected"),
+    [
+        (["indeterminate"], 0, 1, ["failed"]),
+        (["indeterminate"], 0, 2, ["failed", "system_only"]),
+        (["indeterminate"], 1, 1, ["ambiguous"]),
+        (["ok"], 0, 1, ["contradicted"]),
+        (["ok"], 1, 1, ["matched", "system_only"]),
+        (["error"], 0, 1, ["matched"]),
+        (["error"], 1, 1, ["ambiguous"]),
+        (["never"], 0, 1, ["contradicted"]),
+        ([], 0, 1, ["system_only"]),
+        (["ok", "error"], 1, 1, ["matched", "matched"]),
+        (["ok", "indeterminate"], 1, 1, ["matched", "failed"]),
+        (["error", "indeterminate"], 1, 1, ["found", "matched"]),
+        (["ok", "indeterminate", "indeterminate"], 1, 1, ["ambiguous", "ambiguous", "ambiguous"]),
+    ],
+)
+def test_what_the_system_tried_and_failed_is_a_record_of_what_failed_and_none_that_it_was_done(
+    outcomes, done, failed, expected
+):
+    records = [record(line, done=line < done) for line in range(done + failed)]
+
+    assert sorted(results(records, [write(one, seq=seq) for seq, one in enumerate(outcomes)])) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "records", "differs"),
+    [(["ok"], 3, 2), (["ok", "never"], 3, 2), (["ok", "ok"], 1, -1), (["ok", "indeterminate"], 1, 0)],
+)
+def test_that_there_are_more_or_fewer_than_the_log_can_have_is_certain_whichever_is_whose(outcomes, records, differs):
+    file = RecordFile("till.csv", "", tuple(record(line) for line in range(2, 2 + records)), ("charge",))
+    found = list(reconcile(file, [write(one, seq=seq) for seq, one in enumerate(outcomes)], 0))
+
+    assert {(one.result, one.differs, one.is_difference) for one in found} == {("ambiguous", differs, differs != 0)}
+
+
+def test_of_very_many_alike_a_few_are_named_and_the_others_counted_in_no_time():
+    file = RecordFile("till.csv", "", tuple(record(line, at=line) for line in range(50_000)), ("charge",))
+    found = list(reconcile(file, [write("ok", at, seq=at) for at in range(0, 50_000, 50)], 60 * SECOND))
+
+    (said,) = {one.detail for one in found}
+    assert said == (
+        "50000 records (line 0, line 1, line 2, line 3, line 4, line 5 and 49,994 more) for 1000 writes alike; "
+        "whichever is whose, the system did it 49,000 times more than the log can have"
+    )
+
+
+def test_a_call_that_lasts_long_reaches_records_beyond_those_of_shorter_ones_within_it():
+    (asked,) = [write("ok", 0, seq=1)]
+    long = Write(replace(asked.deed, completed_at=1000 * SECOND))
+    found = results([record(2, at=900)], [long, write("ok", 100, seq=2), write("ok", 900, seq=3)], window=10)
+
+    assert found == ["ambiguous", "ambiguous", "log_only"]
 
 
 @given(
     outcomes=st.lists(st.sampled_from(["ok", "error", "indeterminate", "never"]), max_size=6),
-    times=st.lists(st.one_of(st.none(), st.integers(0, 300)), max_size=6),
+    times=st.lists(st.tuples(st.one_of(st.none(), st.integers(0, 300)), st.booleans()), max_size=6),
 )
 def test_every_record_is_told_of_and_no_write_or_record_is_matched_twice(outcomes, times):
     writes = [write(outcome, at=40 * seq, seq=seq) for seq, outcome in enumerate(outcomes)]
-    file = RecordFile("till.csv", "", tuple(record(line, at) for line, at in enumerate(times, 2)), ("charge",))
+    records = tuple(record(line, at, done=done) for line, (at, done) in enumerate(times, 2))
+    file = RecordFile("till.csv", "", records, ("charge",))
     found = list(reconcile(file, writes, 60 * SECOND))
     told = [one.record.line for one in found if one.record is not None]
     seqs = [one.deed.seq for one in found if one.deed is not None]
