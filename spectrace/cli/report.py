@@ -9,7 +9,6 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.lines import counted
 from spectrace.audit.report import MOST_ROWS, Report, Wanted, report
 from spectrace.audit.report_numbers import numbers
-from spectrace.audit.report_page import write
 from spectrace.audit.report_proof import Trust
 from spectrace.audit.rules import RULES
 from spectrace.audit.signing import read_key
@@ -93,6 +92,8 @@ def command(
         )
         with report(reader, wanted, lambda said: progress.show("report", said)) as made:
             progress.show("report", "writing")
+            from spectrace.audit.report_page import write  # noqa: PLC0415 - jinja2, which no other command needs, is slow
+
             digest = write(made, file)
             size = file.tell()
     if as_json:

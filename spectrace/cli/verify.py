@@ -1,6 +1,7 @@
 """`spectrace verify`: whether episodes are intact by their own account, or what a signed checkpoint covers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,17 +13,18 @@ from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, NOT_PROVED, VerifyResult
 from spectrace.audit.proved_choice import told_by_leaves
 from spectrace.audit.proved_log import Proof
-from spectrace.audit.proving import PROVED, VALID, Unproved, trusted
+from spectrace.audit.proving import PROVED, VALID, Unproved, forced, trusted
 from spectrace.audit.queries import Reader
 from spectrace.audit.signing import read_key
 from spectrace.audit.verifying import verify_all
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, status_span
 from spectrace.cli.options import db_option, filter_options, json_option, reading, whole
-from spectrace.cli.select import chosen, episodes_argument, typed
+from spectrace.cli.select import chosen, described, episodes_argument, typed
 from spectrace.config import database_url
 from spectrace.errors import EpisodeNotFound, UsageError
 from spectrace.store.bundle_reader import is_zip
+from spectrace.store.manifest import Period
 
 _COLUMNS = (
     Column("episode"),
@@ -63,12 +65,17 @@ def command(
     """Say whether episodes, or those of a bundle, are what a signed checkpoint covers, or else intact by themselves."""
     trust = trust_in(checkpoint, key, cosigners, origin)
     bundles = [name for name in episodes if _is_bundle(name)]
-    results = [result for name in bundles for result in _bundle(Path(name), key, trust)]
-    if len(bundles) < len(episodes) or not bundles or every or filters != Filters():
+    period = _period(filters, key, every=every) if bundles and filters != Filters() else None
+    results = [result for name in bundles for result in _bundle(Path(name), key, trust, period)]
+    if len(bundles) < len(episodes) or not bundles or every:
+        if key is not None and checkpoint is None:
+            raise UsageError("--key PUB goes with --checkpoint FILE, or with bundles alone, which carry one.")
         names = [name for name in episodes if name not in bundles]
         results += _verified(db, names, trust, jobs, every=every, filters=filters)
     if isinstance(trust, Unproved):
         results.append(trust.result)
+    elif trust is not None:
+        results += forced(trust.path.name, trust.checkpoint)
     if as_json:
         document.write("verify", [item(one) for one in results])
     else:
@@ -174,9 +181,33 @@ def _show_progress(progress: console.Progress, done: int, total: int, what: str 
         progress.show("verify", (f"{done:,} of {total:,} {what}", "dim"))
 
 
-def _bundle(path: Path, key: str | None, trust: Held | Unproved | None) -> Sequence[VerifyResult]:
+def _period(filters: Filters, key: str | None, *, every: bool) -> Period:
+    """Return the period that a bundle has to hold the whole of; refuse filters that say nothing of a bundle."""
+    others = replace(filters, since=None, until=None)
+    if others != Filters():
+        raise UsageError(
+            f"a bundle is verified whole: {described(others)} chooses nothing of it. --since and --until say which "
+            "period it has to hold all of."
+        )
+    if every:
+        raise UsageError(
+            "--since and --until say which period a bundle has to hold all of, and which episodes of the database "
+            "--all chooses: ask for one, then for the other."
+        )
+    if key is None:
+        raise UsageError(
+            "--since and --until ask whether a bundle holds all of a period, which only what was signed says: add "
+            "--key PUB (and --checkpoint FILE, if you hold one)."
+        )
+    return Period(filters.since, filters.until)
+
+
+def _bundle(
+    path: Path, key: str | None, trust: Held | Unproved | None, period: Period | None
+) -> Sequence[VerifyResult]:
     held = trust if isinstance(trust, Held) else None
-    found = verify_bundle(path, None if key is None or isinstance(trust, Unproved) else Trust(read_key(key), held))
+    given = None if key is None or isinstance(trust, Unproved) else Trust(read_key(key), held, period)
+    found = verify_bundle(path, given)
     console.say(f"{path} is a bundle, read as it lies. SHA-256 {found.sha256}.")
     return found.results if found.scope is None else (*found.results, found.scope)
 

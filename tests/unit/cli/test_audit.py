@@ -1,6 +1,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -207,3 +209,10 @@ def test_what_was_simulated_is_said_at_any_width(line, episode, monkeypatch, wid
     shown = " ".join(line("audit", "actions", "--mode", "simulated", "--outcome", "ok").stdout.split())
 
     assert shown.count("simulated") == 2
+
+
+def test_no_command_of_the_audit_loads_what_only_a_report_is_written_with():
+    program = "import sys; import spectrace.cli.audit; print('jinja2' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert loaded.strip() == "False"

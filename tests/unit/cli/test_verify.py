@@ -69,6 +69,12 @@ def test_a_file_that_is_called_a_zip_and_is_none_is_said_to_be_no_bundle(line, e
     assert (result.exit_code, "a.zip is no bundle: it is no zip" in result.stderr) == (2, True)
 
 
+def test_a_key_alone_proves_nothing_of_a_log_and_is_no_comfort(line, episode):
+    line("checkpoint", "key", "log", "-o", "k")
+
+    assert line("verify", "--all", "--key", "k.pub").exit_code == 2
+
+
 def test_naming_nothing_is_a_usage_error(line, episode):
     assert line("verify").exit_code == 2
 
@@ -126,3 +132,38 @@ def test_a_removed_episode_is_named_by_a_prefix_and_on_stdin(line, signed, name)
 
 def test_an_episode_that_is_in_neither_is_a_usage_error(line, signed):
     assert line("verify", "zzzz", *signed[2]).exit_code == 2
+
+
+@pytest.fixture
+def bundled(line, signed):
+    """A bundle of one of two signed episodes, and what is given with it."""
+    assert line("pack", signed[1], "-o", "a.zip").exit_code == 0
+    return ("a.zip", *signed[2])
+
+
+def test_a_bundle_is_asked_whether_it_holds_all_of_a_period(line, bundled, signed):
+    of_today = {one["episode"]: one["result"] for one in line.items("verify", *bundled, "--since", "1h", code=1)}
+    of_once = {one["episode"]: one["result"] for one in line.items("verify", *bundled, "--until", "2020-01-01")}
+
+    assert (of_today[signed[0]], of_today[signed[1]]) == ("invalid", "valid")
+    assert (signed[0] in of_once, of_once[signed[1]]) == (False, "valid")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--env", "shop"], "--env shop chooses nothing of it"),
+        (["--env", "shop", "--since", "1h"], "--env shop chooses nothing of it"),
+        (["--since", "1h", "--all"], "ask for one, then for the other"),
+    ],
+)
+def test_a_filter_that_says_nothing_of_a_bundle_is_refused(line, bundled, more, words):
+    result = line("verify", *bundled, *more)
+
+    assert (result.exit_code, words in " ".join(result.stderr.split())) == (2, True)
+
+
+def test_a_period_asks_for_a_key(line, bundled):
+    result = line("verify", "a.zip", "--since", "1h")
+
+    assert (result.exit_code, "add --key PUB" in " ".join(result.stderr.split())) == (2, True)
