@@ -3,9 +3,13 @@
 FILE alone says whether a log is the one that was signed; with FILE.leaves, which the signed root covers and which so
 needs no signature, it is also known of which episode what differs. Both are replaced as a whole or not at all, the
 leaves first: a FILE.leaves with more leaves than FILE says is what an interruption between the two leaves behind.
+Whoever writes both takes a turn, and a newer checkpoint of the log that came between stays.
 """
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +18,9 @@ from spectrace.core import merkle
 from spectrace.core.notes import MAX_BYTES, BadNote, Checkpoint, Note, parse_checkpoint, parse_note
 from spectrace.errors import UsageError
 from spectrace.store.new_file import new_file
+
+if sys.platform != "win32":
+    import fcntl
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +69,36 @@ def read_note(path: Path) -> Note:
 def write(path: Path, note: Note, leaves: Sequence[bytes]) -> int:
     """Write both files; return how many bytes the leaves take."""
     data = b"".join(b"%b\n" % leaf for leaf in leaves)
-    with new_file(leaves_file(path), force=True) as file:
-        file.write(data)
-    write_note(path, note)
+    with _turn(path.parent):
+        if not _is_newer(path, parse_checkpoint(note.text)):
+            with new_file(leaves_file(path), force=True) as file:
+                file.write(data)
+            write_note(path, note)
     return len(data)
+
+
+def _is_newer(path: Path, than: Checkpoint) -> bool:
+    """Whether the file holds a later checkpoint of the same log already, which somebody else made meanwhile."""
+    try:
+        there = parse_checkpoint(read_note(path).text)
+    except (BadNote, UsageError):
+        return False
+    return there.origin == than.origin and there.size > than.size
+
+
+@contextmanager
+def _turn(directory: Path) -> Iterator[None]:
+    """Keep other processes on this machine from writing a checkpoint there: the two files would be of two trees."""
+    if sys.platform == "win32":  # which locks no folder; files of two trees are named when they are read
+        yield
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system that locks nothing: as on Windows
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_note(path: Path, note: Note) -> None:

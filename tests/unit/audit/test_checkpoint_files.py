@@ -1,5 +1,7 @@
 """A checkpoint's files: what is read of each, and what is said where the leaves are not those that were signed."""
 
+import threading
+
 import pytest
 
 from spectrace.audit import checkpoint_files
@@ -62,3 +64,37 @@ def test_what_is_no_checkpoint_is_none(path, data):
 def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         checkpoint_files.read(tmp_path / "none")
+
+
+def signed(size: int, origin: str = "spectrace/admin-00"):
+    made = Checkpoint(origin, size, merkle.root(hashes(LEAVES[:size])))
+    return Signer("log", bytes(range(32))).sign(str(made)), LEAVES[:size]
+
+
+def test_a_newer_checkpoint_of_the_log_that_came_between_stays(path):
+    checkpoint_files.write(path, *signed(2))
+
+    assert checkpoint_files.read(path).checkpoint == CHECKPOINT
+
+
+def test_one_of_as_many_leaves_or_of_another_log_is_replaced(path):
+    again = Signer("log", bytes(range(1, 33))).sign(str(CHECKPOINT))
+    checkpoint_files.write(path, again, LEAVES)
+    assert checkpoint_files.read(path).note == again
+    checkpoint_files.write(path, *signed(2, "spectrace/admin-01"))
+
+    assert checkpoint_files.read(path).checkpoint.size == 2
+
+
+def test_two_that_write_at_once_never_leave_files_of_two_trees(tmp_path):
+    found = []
+    for number in range(20):
+        path = tmp_path / f"{number}"
+        writers = [threading.Thread(target=checkpoint_files.write, args=(path, *signed(size))) for size in (1, 2, 3)]
+        for one in writers:
+            one.start()
+        for one in writers:
+            one.join()
+        found.append(checkpoint_files.read(path))
+
+    assert {(one.checkpoint.size, one.leaves) for one in found} == {(3, LEAVES)}
