@@ -60,6 +60,23 @@ def test_a_damaged_log_is_not_signed(line, log, tmp_path):
     assert (item["signed"], item["episode"], item["first_bad_seq"]) == (False, log, 5)
     assert not (tmp_path / "log.checkpoint").exists()
     assert line(*CREATE, "--force").exit_code == 0
+    line("checkpoint", "key", "witness", "-o", "witness.key")
+    cosign = ("checkpoint", "cosign", "log.checkpoint", "--key", "witness.key", "--log-key", "log.key.pub")
+    assert [line(*cosign).exit_code, line(*cosign, "--force").exit_code] == [1, 0]
+
+
+def test_who_verifies_with_a_forced_checkpoint_is_told(line, log, tmp_path):
+    damage(tmp_path / "spectrace.db", "UPDATE events SET at = 1 WHERE key % 1048576 = 5 AND key > 0")
+    line("db", "upgrade")
+    line(*CREATE, "--force")
+    store = open_store(str(tmp_path / "spectrace.db"))
+    other = recorded(store)
+    store.close()
+    items = line.items("verify", other, "--checkpoint", "log.checkpoint", "--key", "log.key.pub", code=3)
+    (verified,) = line.items(*VERIFY)
+
+    assert [(one["episode"], one["result"]) for one in items] == [(other, "consistent"), ("log.checkpoint", "unknown")]
+    assert "signed by force: 1 not verified" in verified["detail"]
 
 
 def test_a_checkpoint_is_cosigned_elsewhere_and_a_fork_is_not(line, log, tmp_path):
