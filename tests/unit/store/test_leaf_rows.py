@@ -52,6 +52,16 @@ def test_writes_are_those_of_the_first_events_however_many_episodes_are_asked_fo
     assert asked(store, leaf_rows.writes, [(some.number, write)]) == {}
 
 
+def test_writes_are_counted_without_the_index_that_somebody_dropped(store):
+    some = store.log.episode(recorded(store))
+    with store.database.writing(durable=True) as connection:
+        connection.exec_driver_sql("DROP INDEX ix_events_writes")
+    few = [(some.number, some.events)]
+    many = [*few, *((number, 5) for number in range(1000, 2000))]
+
+    assert asked(store, leaf_rows.writes, few) == asked(store, leaf_rows.writes, many) == {some.number: 1}
+
+
 def test_leaves_are_kept_in_their_order(store):
     with store.database.writing(durable=True) as connection:
         leaf_rows.append(connection, 0, [("b", b"1"), ("a", b"2")])
