@@ -329,7 +329,7 @@ def violations(
         try:
             for one in rule.find(account):
                 found.append(_violation(account, rule, one))
-        except Exception as error:  # a rule may be anybody's, and a log may hold anything
+        except (Exception, SystemExit) as error:  # a rule may be anybody's, and a log may hold anything
             if tally is None:
                 raise
             tally.failed.append(Failed(events[0].episode, rule.id, f"{type(error).__name__}: {error}"))

@@ -167,6 +167,12 @@ class Account(Sequence[Event]):
         """Whether a protocol of ours recorded it: then its law holds."""
         return self.started is not None and self.started.origin is None and self.started.protocol in _RUNS
 
+    @property
+    def goes_on_from(self) -> str | None:
+        """The episode whose record it took over; None where it began by itself."""
+        parent = self.started.parent if self.started is not None else None
+        return None if parent is None else parent.episode
+
     @cached_property
     def options(self) -> Mapping[str, object]:
         """The protocol's options as recorded; none where they cannot be read."""

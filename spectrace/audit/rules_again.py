@@ -89,7 +89,7 @@ def answered_by_another(account: Account) -> Iterator[Found]:
     models = {facts.role: facts for facts in started.models if facts.role in AGENT}
     for event in account:
         body = event.body
-        if not isinstance(body, GenerateCompleted) or body.source in FROM_THE_RECORD:  # by the models of that time
+        if not isinstance(body, GenerateCompleted) or body.source in FROM_THE_RECORD:  # by a person, or another pair
             continue
         asked = account.by_seq.get(body.request)
         who = models.get(asked.body.who) if asked is not None and isinstance(asked.body, GenerateRequested) else None

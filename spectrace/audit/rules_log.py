@@ -73,6 +73,8 @@ def answer_misplaced(account: Account) -> Iterator[Found]:
             yield event.seq, f"event {request} was answered before, by event {answered[request]}"
         elif (other := _other(asked.body, event.body)) is not None:
             yield event.seq, f"the answer to event {request} has another {other} than the question"
+        elif getattr(event.body, "source", None) == "record" and account.own and account.goes_on_from is None:
+            yield event.seq, f"the answer to event {request} is out of a record, and the episode goes on from none"
         answered.setdefault(request, event.seq)
 
 

@@ -102,12 +102,18 @@ def raises(events):
     raise KeyError("mine")
 
 
-def test_a_rule_that_raises_is_named_with_the_episode_and_hides_nothing():
+def leaves(events):
+    yield 1, "seen"
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(("find", "error"), [(raises, "KeyError: 'mine'"), (leaves, "SystemExit: 0")])
+def test_a_rule_that_raises_is_named_with_the_episode_and_hides_nothing(find, error):
     tally = Tally()
-    rules = [Rule("mine", "It holds.", "violation", raises), named("other", (3, "found"))]
+    rules = [Rule("mine", "It holds.", "violation", find), named("other", (3, "found"))]
 
     assert [(one.seq, one.rule) for one in violations(EVENTS, rules, tally=tally)] == [(1, "mine"), (3, "other")]
-    assert tally.failed == [Failed(EPISODE, "mine", "KeyError: 'mine'")]
+    assert tally.failed == [Failed(EPISODE, "mine", error)]
 
 
 def test_without_a_tally_a_rule_that_raises_raises():

@@ -16,6 +16,7 @@ from spectrace.core.events import (
     GenerateRequested,
     Origin,
     OutcomeSettled,
+    Parent,
     ToolsChanged,
     Unknown,
 )
@@ -51,6 +52,16 @@ def test_an_answer_is_of_the_same_action(name, value):
 
     assert found(put(EVENTS, read.seq, **{name: value}), "answer_misplaced") == [
         (read.seq, f"the answer to event {read.body.request} has another {name} than the question")
+    ]
+
+
+def test_an_answer_is_out_of_a_record_only_where_there_is_one():
+    said = first(EVENTS, GenerateCompleted)
+    taken = put(EVENTS, said.seq, source="record")
+
+    assert found(put(taken, 0, parent=Parent("fork", "another", 9)), "answer_misplaced") == []
+    assert found(taken, "answer_misplaced") == [
+        (said.seq, f"the answer to event {said.body.request} is out of a record, and the episode goes on from none")
     ]
 
 
