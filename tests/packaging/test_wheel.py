@@ -1,5 +1,6 @@
 """The wheel holds what it needs and works where nothing of the checkout can be seen."""
 
+import hashlib
 import json
 import re
 import socket
@@ -92,6 +93,19 @@ def test_what_the_demonstration_recorded_replays_the_same(recorded):
     results = {item["result"] for item in items(recorded.run("replay", "--all", "--json"))}
 
     assert results == {"same"}
+
+
+def test_what_the_demonstration_recorded_is_signed_verified_and_reported(recorded):
+    recorded.run("checkpoint", "key", "desk.example/log", "-o", "log.key")
+    recorded.run("checkpoint", "create", "-o", "signed", "--key", "log.key")
+    proof = ("--checkpoint", "signed", "--key", "log.key.pub")
+    results = {item["result"] for item in items(recorded.run("verify", "--all", *proof, "--json"))}
+    (report,) = items(recorded.run("audit", "report", "-o", "audit.html", *proof, "--json"))
+    page = (recorded.directory / "audit.html").read_bytes()
+
+    assert results == {"valid"}
+    assert (report["bytes"], report["sha256"]) == (len(page), hashlib.sha256(page).hexdigest())
+    assert page.lower().startswith(b"<!doctype html>")
 
 
 def test_the_viewer_answers_on_loopback(recorded):
