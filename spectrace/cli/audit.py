@@ -12,6 +12,7 @@ import click
 
 from spectrace.audit.answers import Filters
 from spectrace.audit.children import families
+from spectrace.audit.known_names import never_heard_of
 from spectrace.audit.lines import counted
 from spectrace.audit.queries import Reader
 from spectrace.audit.reading import Unread
@@ -20,7 +21,8 @@ from spectrace.audit.visible import one_line
 from spectrace.cli import console, document, reconcile, report, settle, unknowns, unreviewed, violations
 from spectrace.cli.console import Column, iso, iso_seconds, status_span
 from spectrace.cli.grids import no_formula
-from spectrace.cli.options import db_option, json_option, moment, reading
+from spectrace.cli.listing import between
+from spectrace.cli.options import db_option, json_option, reading
 from spectrace.cli.select import named, require_runs
 from spectrace.core.deeds import RESUME, Deed, changes_state
 from spectrace.core.events import EpisodeStarted
@@ -49,6 +51,7 @@ _COLUMNS = (
     Column("reviewer", rank=4),
     Column("started by", rank=6),
 )
+NOTHING = "No action is on the ledger."
 
 
 @click.group()
@@ -111,7 +114,7 @@ def actions(
     """List every action that changed or may have changed something, or was drafted to, with its authority."""
     if as_csv and as_json:
         raise UsageError("--csv and --json both write to stdout; choose one.")
-    low, high = moment(since), moment(until)
+    low, high = between(since, until)
     _require_authorities(authority)
     lost: list[Unread] = []
     with reading(db) as reader, console.progress() as progress:
@@ -143,11 +146,15 @@ def actions(
         else:
             shown = list(found)
             relations = families(reader.store, {deed.episode for deed in shown})
+        misspelt = list(never_heard_of(reader.store, tools=tool, envs=env))
         elsewhere = [] if as_json else [said for name in sorted(names) if (said := _gone_on_from(reader, name, names))]
     if not as_json and not as_csv and (shown or not lost):
-        show(shown, relations)
+        asked = (episodes, tool, env, effect, authority, outcome, mode, run, since, until)
+        show(shown, relations, "No action on the ledger is what was asked for." if any(asked) else NOTHING)
         if not (folded or names or plain):
             console.say("As projections tell it; --events folds the events, `spectrace verify` compares.", style="dim")
+    for what, name, known in misspelt:
+        console.say(f"No event names the {what} {name!r}{meant(name, known)}.", style="warning")
     for said in elsewhere:
         console.say(said)
     ctx.exit(console.lost(lost))
@@ -212,9 +219,9 @@ def _claim(deed: Deed) -> str | None:
     return next((f"called with {name}=true" for name in pretending), None)
 
 
-def show(deeds: Sequence[Deed], relations: Mapping[str, str] | None = None) -> None:
+def show(deeds: Sequence[Deed], relations: Mapping[str, str] | None = None, empty: str = NOTHING) -> None:
     """Write the ledger as a table; what a family of resumed episodes did twice is said below it."""
-    console.table(_COLUMNS, [_row(deed) for deed in deeds], "No action is on the ledger.")
+    console.table(_COLUMNS, [_row(deed) for deed in deeds], empty)
     for group in repeated(deeds, relations):
         where = ", ".join(group.places)
         known = group.least == group.most

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from spectrace.audit.answers import Filters
 from spectrace.audit.queries import Reader
 from spectrace.cli import console
+from spectrace.cli.options import moment
 from spectrace.cli.select import chosen
+from spectrace.errors import UsageError
 
 TOLD_EVERY = 20
 
@@ -16,6 +18,14 @@ def episodes_of(reader: Reader, episodes: Sequence[str], filters: Filters, *, ev
     if episodes or every or filters != Filters():
         return chosen(reader, episodes, every, filters)
     return [one.episode for one in reader.iter_episodes(Filters(sort="started_at"))]
+
+
+def between(since: str | None, until: str | None) -> tuple[int | None, int | None]:
+    """Return a period; raise UsageError for one that ends before it begins: nothing would look like an answer."""
+    low, high = moment(since), moment(until)
+    if low is not None and high is not None and low > high:
+        raise UsageError(f"--since {since} lies behind --until {until}: say them the other way round.")
+    return low, high
 
 
 def counts(kinds: Iterable[str], meaning: Mapping[str, str]) -> None:

@@ -23,8 +23,9 @@ from spectrace.audit.record_file import RecordFile, read_records
 from spectrace.audit.settling import person, settle
 from spectrace.cli import console, document
 from spectrace.cli.console import Column, iso_seconds
+from spectrace.cli.listing import between as period
 from spectrace.cli.listing import counts
-from spectrace.cli.options import Seconds, db_option, json_option, moment, reading
+from spectrace.cli.options import Seconds, db_option, json_option, reading
 from spectrace.config import database_url
 from spectrace.core.deeds import Deed
 from spectrace.core.events import ActRequested
@@ -109,7 +110,7 @@ def command(
         raise UsageError("--settle and --by NAME go together: a settled outcome names who says so.")
     if by is not None:
         person(by)  # before anything is read
-    between, window_us = (moment(since), moment(until)), round(window * 1_000_000)
+    between, window_us = period(since, until), round(window * 1_000_000)
     file = read_records(path, dict(_mapped(maps)), tool)
     if not file.tools:
         raise UsageError(f"{file.name} has no record: say which tool it is about with --tool NAME.")

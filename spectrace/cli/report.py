@@ -13,12 +13,12 @@ from spectrace.audit.report_proof import Trust
 from spectrace.audit.rules import RULES
 from spectrace.audit.signing import read_key
 from spectrace.cli import console, document, violations
+from spectrace.cli.listing import between
 from spectrace.cli.options import (
     db_option,
     filter_options,
     force_option,
     json_option,
-    moment,
     output_option,
     reading,
     whole,
@@ -35,6 +35,7 @@ _IDS = 6
 
 @click.command("report")
 @click.argument("episodes", nargs=-1, metavar="[EP]...")
+@click.option("--all", "every", is_flag=True, help="Every episode, as without any choice.")
 @output_option
 @force_option
 @filter_options(without=("since", "until"))
@@ -68,15 +69,19 @@ def command(
     rows: int,
     db: str | None,
     *,
+    every: bool,
     filters: Filters,
     force: bool,
     as_json: bool,
 ) -> None:
     """Write one HTML page: what is unknown, what broke a rule, what ran on whose authority, and the proof."""
+    period = between(since, until)
+    if every and (episodes or filters != Filters()):
+        raise UsageError("name episodes, or choose them with --all or filters; not both.")
     url, trust = database_url(db), _trust(checkpoint, key, cosigners)
     with new_file(output, force=force) as file, reading(db) as reader, console.progress() as progress:
         if episodes and filters != Filters():
-            raise UsageError("name episodes, or choose them with filters; not both.")
+            raise UsageError("name episodes, or choose them with --all or filters; not both.")
         require_runs(reader, filters)
         names = named(reader, episodes)
         wanted = Wanted(
@@ -85,7 +90,7 @@ def command(
             selection=_words(names, filters),
             episodes=frozenset(names) if names else None,
             filters=filters,
-            between=(moment(since), moment(until)),
+            between=period,
             rows=rows or None,
             trust=trust,
             rules=(*RULES.values(), *violations.users_rules(()).values()),

@@ -90,6 +90,26 @@ def test_a_misspelt_name_is_refused_instead_of_answered_with_nothing(line, episo
     assert words in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tool", "cancel_ordr"], "No event names the tool 'cancel_ordr' (did you mean cancel_order?)."),
+        (["--env", "shp"], "No event names the environment 'shp' (did you mean shop?)."),
+    ],
+)
+def test_a_name_that_the_log_never_heard_of_is_said_beside_the_empty_answer(line, episode, options, said):
+    result = line("audit", "actions", *options)
+
+    assert "No action on the ledger is what was asked for." in result.stdout
+    assert said in result.stderr
+
+
+def test_a_time_that_holds_no_moment_is_refused(line, episode):
+    result = line("audit", "actions", "--since", "2026-12-02", "--until", "2026-12-01")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
 def test_every_authority_may_be_asked_for(line, episode):
     for kind in AUTHORITIES:
         assert line("audit", "actions", "--authority", kind).exit_code == 0

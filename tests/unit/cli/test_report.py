@@ -2,6 +2,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -147,6 +148,28 @@ def test_another_key_proves_nothing_and_no_key_is_a_usage_error(line, episode):
     assert line("audit", "report", "-o", "x.html", "--checkpoint", "cp").exit_code == 2
 
 
+def run_on_another_text(bundle: str) -> int:
+    """Run the step that lies here on a copy of a bundle with one long text altered; return its exit code."""
+    with zipfile.ZipFile(bundle) as good, zipfile.ZipFile("altered.zip", "w") as bad:
+        last = [name for name in good.namelist() if name.startswith("blobs/sha256/")][-1]
+        for name in good.namelist():
+            bad.writestr(name, good.read(name) + (b" " if name == last else b""))
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "step.py", "altered.zip"], check=False, capture_output=True, text=True
+    )
+    assert f"{last}: it is not the text that was recorded" in ran.stderr
+    return ran.returncode
+
+
+def test_all_is_every_episode_and_no_choice_beside_another(line, rich):
+    (said,) = line.items("audit", "report", "--all", "-o", "report.html")
+
+    assert said["verify"]["by_result"] == line.items("audit", "report", "-o", "r2.html")[0]["verify"]["by_result"]
+    assert line("audit", "report", "--all", rich[0], "-o", "x.html").exit_code == 2
+    assert line("audit", "report", "--all", "--env", "shop", "-o", "x.html").exit_code == 2
+    assert line("audit", "report", "--since", "2026-02-02", "--until", "2026-02-01", "-o", "x.html").exit_code == 2
+
+
 def test_the_steps_of_the_page_check_chains_root_and_signature_without_spectrace(line, rich, tmp_path):
     line("checkpoint", "key", "example.org/log", "-o", "key")
     line("checkpoint", "create", "--key", "key", "-o", "cp")
@@ -162,6 +185,7 @@ def test_the_steps_of_the_page_check_chains_root_and_signature_without_spectrace
 
     printed = [one.split() for one in run("check-chain", "evidence.zip").splitlines()]
     assert {episode: head for episode, _, head in printed if episode in rich} == {one: heads[one] for one in rich}
+    assert run_on_another_text("evidence.zip") == 1
     out = run("check-root", "cp", "cp.leaves", Path("key.pub").read_text().strip()).splitlines()
     assert out[0].endswith("leaves: equal")
     checked = subprocess.run(out[1].split(), check=False, capture_output=True, text=True)
