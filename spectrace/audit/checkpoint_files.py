@@ -102,8 +102,8 @@ def _turn(directory: Path) -> Iterator[None]:
 
 
 def write_note(path: Path, note: Note) -> None:
-    """Write the note alone."""
-    with new_file(path, force=True) as file:
+    """Write the note alone. It tells a size and a root, for anybody; the leaves beside it tell of episodes."""
+    with new_file(path, force=True, public=True) as file:
         file.write(str(note).encode())
 
 

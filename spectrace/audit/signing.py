@@ -78,7 +78,7 @@ def make_key(name: str, path: Path) -> Key:
         file.write(f"{signer.secret_text()}\n")
         file.flush()
         os.fsync(file.fileno())
-    with new_file(public) as file:
+    with new_file(public, public=True) as file:
         file.write(f"{signer.key}\n".encode())
     return signer.key
 

@@ -1,4 +1,9 @@
-"""A new file that is there whole or not at all: written beside its place, flushed, then renamed into it."""
+"""A new file that is there whole or not at all: written beside its place, flushed, then renamed into it.
+
+It is its owner's alone, as a log is, because it holds what the log does: a bundle, an export, a report. `public` is for
+what is made to be given away and tells nothing of the log: a public key, a checkpoint's note. Whoever replaces a file
+makes a new one, whatever mode the old one had.
+"""
 
 import os
 import tempfile
@@ -17,8 +22,11 @@ _BESIDE = ("-wal", "-shm", "-journal", ".lock")
 
 
 @contextmanager
-def new_file(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
-    """Lend a file to write; it gets its name on leaving without an error. Nothing is replaced unless `force`."""
+def new_file(target: Path, *, force: bool = False, public: bool = False) -> Iterator[BinaryIO]:
+    """Lend a file to write; it gets its name on leaving without an error. Nothing is replaced unless `force`.
+
+    `public` lets others read it, where the umask does; nobody else ever writes it.
+    """
     _check(target, force)
     try:
         number, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
@@ -30,7 +38,7 @@ def new_file(target: Path, *, force: bool = False) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        partial.chmod(0o666 & ~_umask())
+        partial.chmod(0o644 & ~_umask() if public else 0o600)
         _check(target, force)
         partial.replace(target)
     except BaseException:

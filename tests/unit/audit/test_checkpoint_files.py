@@ -1,5 +1,6 @@
 """A checkpoint's files: what is read of each, and what is said where the leaves are not those that were signed."""
 
+import os
 import threading
 
 import pytest
@@ -24,6 +25,19 @@ def path(tmp_path):
 
 def test_what_was_written_is_read_again(path):
     assert checkpoint_files.read(path) == checkpoint_files.Held(path, NOTE, CHECKPOINT, LEAVES)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_the_note_is_for_anybody_and_the_leaves_which_tell_of_episodes_for_their_owner(path):
+    held = checkpoint_files.read(path)
+    before = os.umask(0o000)
+    try:
+        checkpoint_files.write(path, held.note, held.leaves)
+    finally:
+        os.umask(before)
+
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert checkpoint_files.leaves_file(path).stat().st_mode & 0o777 == 0o600
 
 
 def test_leaves_of_a_later_checkpoint_serve_an_earlier_one(path):

@@ -1,5 +1,7 @@
 """Keys and signatures: the published example, an implementation that is not ours, and who may read a key."""
 
+import os
+
 import metamorphic_log
 import proofbundle
 import pytest
@@ -70,11 +72,18 @@ def test_implementations_that_are_not_ours_accept_a_checkpoint_and_its_cosignatu
     assert proofbundle.verify_cosignature(text, str(witness.key.cosigner))["timestamp"] == AT_S
 
 
+def umask():
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
 def test_a_key_is_made_for_its_owner_and_never_replaced(tmp_path):
     path = tmp_path / "log.key"
     key = make_key("log", path)
 
     assert (path.stat().st_mode & 0o777, read_signer(path).key) == (0o600, key)
+    assert signing.public_file(path).stat().st_mode & 0o777 == 0o644 & ~umask()
     assert read_key(str(signing.public_file(path))) == read_key(str(key)) == key
     with pytest.raises(UsageError, match="never replaced"):
         make_key("log", path)

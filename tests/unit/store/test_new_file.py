@@ -1,3 +1,4 @@
+import os
 import sqlite3
 
 import pytest
@@ -101,9 +102,22 @@ def test_a_place_that_is_not_there_is_said(tmp_path):
         pass
 
 
-def test_others_may_read_it_as_any_new_file(tmp_path):
-    (tmp_path / "other").write_bytes(b"")
-    with new_file(tmp_path / "a.zip"):
-        pass
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.parametrize(
+    ("mask", "public", "mode"),
+    [(0o000, False, 0o600), (0o022, False, 0o600), (0o000, True, 0o644), (0o022, True, 0o644), (0o077, True, 0o600)],
+)
+def test_only_what_is_made_to_be_given_away_can_be_read_by_others_and_nobody_else_writes_it(
+    tmp_path, mask, public, mode
+):
+    target = tmp_path / "a.zip"
+    target.write_bytes(b"old")
+    target.chmod(0o666)
+    before = os.umask(mask)
+    try:
+        with new_file(target, force=True, public=public):
+            pass
+    finally:
+        os.umask(before)
 
-    assert (tmp_path / "a.zip").stat().st_mode == (tmp_path / "other").stat().st_mode
+    assert target.stat().st_mode & 0o777 == mode
