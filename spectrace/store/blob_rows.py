@@ -1,16 +1,15 @@
-"""Whether the rows of `blobs` are as long as they say, and which no event names (`db check`).
+"""Whether the rows of `blobs` are as long as they say, and are those that events name (`db check`).
 
 That a blob's bytes are what its digest says is `spectrace verify`'s: it names the events that need it.
 """
-
-import re
 
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
 from spectrace.store import compression, tables
+from spectrace.store.bodies import names_in
+from spectrace.store.statements import SEQ_MASK
 
-_REFERENCE = re.compile(rb'"\$blob":"sha256:([0-9a-f]{64})"')
 _BATCH = 2000
 _PAGE = 200
 """Of blobs at once: one may have a gigabyte, few have more than a page of text."""
@@ -40,9 +39,12 @@ def wrong_lengths(connection: sa.Connection) -> str | None:
     return f"blobs of another length than is said: {'; '.join(wrong[:_NAMED])}{more}. Somebody altered that"
 
 
-def unused(connection: sa.Connection) -> str | None:
-    """Count the blobs that no event names: an append that was refused may leave some, they harm nobody."""
-    used: set[bytes] = set()
+def named(connection: sa.Connection) -> tuple[str | None, str | None]:
+    """Find texts that events name and that are not there; count those that none names: a refused append may leave some.
+
+    The first is a problem, the second harms nobody.
+    """
+    used: dict[bytes, int] = {}
     unreadable, last = 0, None
     columns = sa.select(tables.events.c.key, tables.events.c.codec, tables.events.c.payload)
     while True:
@@ -50,14 +52,34 @@ def unused(connection: sa.Connection) -> str | None:
         rows = connection.execute(query.order_by(tables.events.c.key).limit(_BATCH)).all()
         if not rows:
             break
-        for last, codec, payload in rows:  # noqa: B007 - where the next batch begins
+        for last, codec, payload in rows:
             try:
                 body = compression.unpack(codec, payload) if payload is not None else b""
             except StoreError:
                 unreadable += 1
                 continue
-            used.update(bytes.fromhex(name.decode()) for name in _REFERENCE.findall(body))
-    orphans = sum(digest not in used for digest in connection.scalars(sa.select(tables.blobs.c.digest)))
+            for digest in names_in(body):
+                used.setdefault(digest, last)
+    there = {bytes(digest) for digest in connection.scalars(sa.select(tables.blobs.c.digest))}
+    orphans = len(there - used.keys())
     said = [f"{orphans} are named by no event"] if orphans else []
     said += [f"{unreadable} events cannot be unpacked, see `spectrace verify --all`"] if unreadable else []
-    return "; ".join(said) or None
+    return _missing(connection, {digest: at for digest, at in used.items() if digest not in there}), (
+        "; ".join(said) or None
+    )
+
+
+def _missing(connection: sa.Connection, missing: dict[bytes, int]) -> str | None:
+    if not missing:
+        return None
+    shown = []
+    for digest, at in list(missing.items())[:_NAMED]:
+        number = at >> tables.SEQ_BITS
+        query = sa.select(tables.episodes.c.episode).where(tables.episodes.c.number == number)
+        episode = connection.scalar(query) or f"number {number}"
+        shown.append(f"{digest.hex()[:16]}, first named by {episode}:{at & SEQ_MASK}")
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    return (
+        f"texts that events name and that are not there: {len(missing)} ({'; '.join(shown)}{more}). Somebody deleted "
+        "them; `spectrace verify --all` names every event that needs them"
+    )

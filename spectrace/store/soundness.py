@@ -162,7 +162,9 @@ def _dictionary(connection: sa.Connection) -> str | None:
 def _blobs(connection: sa.Connection) -> Problem:
     if not sight.lists_texts(connection):
         return None, "not looked through: this role is given single texts only; `spectrace verify` checks those it sees"
-    return blob_rows.wrong_lengths(connection), blob_rows.unused(connection)
+    missing, note = blob_rows.named(connection)
+    found = [one for one in (blob_rows.wrong_lengths(connection), missing) if one is not None]
+    return "; ".join(found) or None, note
 
 
 def _access(connection: sa.Connection, url: str) -> Problem:
