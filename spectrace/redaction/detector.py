@@ -9,18 +9,20 @@ import re
 from spectrace.redaction.coded import by_code
 from spectrace.redaction.fields import by_position
 from spectrace.redaction.findings import Found, merged, words
-from spectrace.redaction.json_walk import BEGINS, HIDDEN, NAMING, Decoded, Rule, walk
+from spectrace.redaction.json_reading import BEGINS, NAMING, VALUES, Decoded
+from spectrace.redaction.json_walk import HIDDEN, Rule, walk
 from spectrace.redaction.known import by_form
-from spectrace.redaction.names import Named, is_header, named
+from spectrace.redaction.names import Named, holds_secrets, is_header, named
 from spectrace.redaction.personal import personal
 from spectrace.redaction.rules import Rules
 
 _STEMS = words(
-    "pass pwd pw secret token key auth cookie cred bearer basic session sid sig jwt otp csrf xsrf nonce pin contrasena"
+    "pass pwd pw secret token key auth cookie cred bearer basic session sid sig jwt otp csrf xsrf nonce pin contrase "
+    "cvv cvc mnemonic senha kennwort"
 )
 _SHORT = 6
-_KEYS = re.compile(r"([A-Za-z0-9_.\-]{1,128}+)\\*+\"[ \t\r\n]*+:")
-"""Names of fields at any depth of JSON inside JSON; of a longer one the end."""
+_KEYS = re.compile(r"([A-Za-z0-9_.\-]{1,128}+)\\*+\"[ \t\r\n]*+[:,\]]")
+"""Names of fields, and texts that name another, at any depth of JSON inside JSON; of a longer one the end."""
 
 
 class Detector:
@@ -51,16 +53,19 @@ class Detector:
         No field of a secret's name at any depth, and nothing that the rule finds once the escapes are undone; escapes
         of ASCII letters hide something, so they are always walked.
         """
-        if worded:
+        if worded or '"kty' in text:
             names = set(_KEYS.findall(text))
-            if any(self._is_a_secrets(name) for name in names) or ("value" in names and not names.isdisjoint(NAMING)):
+            if any(self._is_a_secrets(name) for name in names) or "kty" in names:
+                return False
+            if not names.isdisjoint(VALUES) and not names.isdisjoint(NAMING):
                 return False
         if "\\" not in text:
             return not rule(text)
         return HIDDEN.search(text) is None and not rule(Decoded(text).text)
 
     def _is_a_secrets(self, name: str) -> bool:
-        return is_header(name) or named(name, self._rules.extra) is not Named.NOTHING
+        extra = self._rules.extra
+        return is_header(name) or named(name, extra) is not Named.NOTHING or holds_secrets(name, extra)
 
     def _named(self, text: str) -> list[Found]:
         """Look at a plain text, positions included."""

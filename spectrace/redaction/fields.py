@@ -8,22 +8,35 @@ gone past, so time is linear.
 import re
 from collections.abc import Iterator
 
-from spectrace.redaction.findings import MARK, PLACEHOLDER, SECRET, Found, words
+from spectrace.redaction.findings import SECRET, Found
+from spectrace.redaction.judging import credential, is_secret_value, looks_chosen, prose, says_nothing
 from spectrace.redaction.names import Named, endings, in_query, is_header, named
 
 _SIGN = re.compile(r"[=:]")
+_SPACE = frozenset(" \t")
 _FLAG = re.compile(r"(?<![\w\-])--(?P<name>[A-Za-z][\w\-]*+)[ \t]{1,3}")
 _IN_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
-_SPACES, _CLOSING, _LONGEST_NAME = 3, 6, 128
+_SPACES, _CLOSING, _SIGNS, _LONGEST_NAME = 48, 6, 3, 128
 _VALUE = re.compile(
     r"@?\"(?P<double>(?:[^\"\\\n]|\\.)*+)\"?"
-    r"|'(?P<single>(?:[^'\\\n]|\\.)*+)'?"
+    r"|'(?P<single>(?:[^'\\\n]|\\.|'')*+)'?"
     r"|`(?P<tick>[^`\n]*+)`?"
     r"|\\{1,4}[\"'](?P<escaped>[^\"'\\\n]*+)"
-    r"|(?P<bare>[^\s,;&|(){}\[\]\"'`<>\\][^\s,;&|)}\]\"'`<>\\]*+)"
+    r"|(?P<bare>[^\s,;&|(){}\[\]\"'`<>\\]"
+    # what ends a value in code or a list is a part of it where it goes on, unless with another name
+    r"(?:[^\s,;&|)}\]\"'`<>\\]|[,;&|](?![\w.\-]{0,64}[=:])(?=[\w!@#$%^*+])|[)}\]\"'`>](?=\w)"
+    r"|<(?![/!?])(?![A-Za-z][^<>\s]{0,64}>)(?=\w)|\\(?![nrtu\"'\\])(?=\w))*+)"
+)
+_OF_LINE = re.compile(r"[^\s\"'`][^\s]*+")
+_PHRASE = re.compile(r"[A-Za-z]++(?: [A-Za-z]++){2,32}+(?=[ \t]*+(?:\r?\n|\Z))")
+_STOPS = re.compile(r"\\|<|[&,;|][\w.\-]{0,64}[=:]|[\"'`)}\]>]++[,;:]?+(?!\w|[({\[])")
+"""What ends a value even where a line sets it."""
+_SETS = re.compile(r"[ \t]*+(?:export[ \t]+|set[ \t]+|ENV[ \t]+|-e[ \t]+|[\-*][ \t]+)?\Z")
+"""What may stand before a name that begins its line: what is set there goes to the end of the line."""
+_NEXT_LINE = re.compile(
+    r"[ \t]*+(?:(?P<block>[|>][+\-]?)[ \t]*+)?\r?\n(?P<indent>[ \t]*+)(?P<value>[^\s:#][^\r\n]{0,4096})(?=\r?\n|\Z)"
 )
 _LINE = re.compile(r"[^\r\n\"'\\`]*+")
-_SCHEME = re.compile(r"(?:bearer|basic|digest|token|apikey|negotiate|aws4-hmac-sha256)[ \t]+", re.IGNORECASE)
 _BEARER = re.compile(r"(?<![\w\-])(?:bearer|basic)[ \t]{1,3}(?P<value>[A-Za-z0-9._~+/=\-]{8,}+)", re.IGNORECASE)
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#\"'<>@:\\]*+):?(?P<password>[^\s/?#\"'<>\\]*)@")
 _DATABASE = re.compile(
@@ -31,60 +44,12 @@ _DATABASE = re.compile(
     r"[^\s:/@\"'<>]*+:(?P<password>[^\s\"'<>@]{1,256}+)@"
 )
 _QUERY = re.compile(r"[?&;](?P<name>[A-Za-z_][\w.\-\[\]]{0,63}+)=(?P<value>[^&\s#\"'<>;\\]++)")
-_CONSTANTS = words(
-    "true false null none nil yes no on off required optional string str text bytes int integer number object any "
-    "undefined empty missing unset hidden masked redacted type password secret token key value here there is was not "
-    "and or the a an your"
-)
-_BLANK = re.compile(r"[*xX.\-_#•?]+|<[^>]*>|\$\{[^}]*\}?|\{\{.*\}\}|\{\w*\}|%\w+%|\$\w+|%[sdr]")
 _CODE = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*|[A-Za-z_]+_[A-Za-z_]+|\w[\w.]*[(\[].*")
-_TOKEN = re.compile(r"[A-Za-z0-9+/_=.~:\-]{16,}")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LONG_USER = 16
-_PROSE_WORDS = 3
 _LONG_TOKEN = 20
 _LONGEST_WEAK = 512
 """Characters of a value that a weak name makes a secret of."""
 _NAME_SHOWN = 64
-
-
-def says_nothing(value: str) -> bool:
-    """Whether what stands in a secret's place is none: empty, a constant, a blank to be filled in, a placeholder."""
-    bare = value.strip()
-    if len(bare) < 2 or bare.lower() in _CONSTANTS:  # noqa: PLR2004 - one character opens nothing
-        return True
-    if MARK in bare and PLACEHOLDER.search(bare) is not None:
-        return True  # what holds a placeholder was looked at: twice redacted is once redacted
-    return _BLANK.fullmatch(bare) is not None
-
-
-def prose(value: str) -> bool:
-    """Whether a value is a sentence about a secret: several words, no digit."""
-    return value.count(" ") >= _PROSE_WORDS and not any(letter.isdigit() for letter in value)
-
-
-def looks_random(value: str) -> bool:
-    """Whether a value looks like a token by itself: what a weak name needs beside it."""
-    if _TOKEN.fullmatch(value) is None or _UUID.fullmatch(value) is not None:
-        return False
-    return any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)
-
-
-def is_secret_value(strength: Named, value: str) -> bool:
-    """Whether a whole value under a name of that strength is a secret."""
-    match strength:
-        case Named.STRONG:
-            return not says_nothing(value) and not prose(value)
-        case Named.WEAK:
-            return looks_random(value.strip())
-        case _:
-            return False
-
-
-def credential(value: str) -> int:
-    """Return where the credential begins in a header's value: behind its scheme."""
-    scheme = _SCHEME.match(value)
-    return 0 if scheme is None or scheme.end() >= len(value) else scheme.end()
 
 
 def by_position(text: str, extra: frozenset[str]) -> Iterator[Found]:
@@ -152,11 +117,11 @@ def _may_be_named(text: str, at: int, last: frozenset[str]) -> bool:
 
 def _name_before(text: str, at: int) -> tuple[int, str]:
     """Return the name that a sign follows, and where it begins: behind spaces, quotes and brackets that close."""
-    end = at
-    while end and at - end < _SPACES and text[end - 1] in " \t":
+    end, last = at, max(0, at - _SPACES)
+    while end > last and text[end - 1] in _SPACE:
         end -= 1
     last = max(0, end - _CLOSING)
-    while end > last and text[end - 1] in "\"'`\\]":
+    while end > last and text[end - 1] in "\"'`\\]*":
         end -= 1
     start, last = end, max(0, end - _LONGEST_NAME)
     while start > last and text[start - 1] in _IN_NAMES:
@@ -167,9 +132,11 @@ def _name_before(text: str, at: int) -> tuple[int, str]:
 def _behind(text: str, at: int) -> tuple[int, bool]:
     """Return where the value behind a sign begins, and whether the sign is a colon: `:=`, `=>` and `==` are none."""
     end = at + 1
-    while end - at < _SPACES and text[end : end + 1] in {"=", ">"}:
+    while end - at < _SIGNS and text[end : end + 1] in {"=", ">"}:
         end += 1
     by_colon, behind = text[at] == ":" and end == at + 1, end
+    if text.startswith("**", behind):
+        behind += 2  # **Password:** in Markdown
     while behind - end < _SPACES and text[behind : behind + 1] in {" ", "\t"}:
         behind += 1
     return behind, by_colon
@@ -197,14 +164,24 @@ def _header(text: str, at: int) -> tuple[int, int, bool]:
 
 def _value(text: str, at: int, name: int, strength: Named, *, by_colon: bool) -> tuple[int, int, bool]:
     """Return the value behind a name, and whether it is a secret; one that is none and quoted has no place."""
+    if text[at : at + 1] == "/" and text[at - 4 : at] in {"PWD=", "PWD:"}:
+        return at, at, False  # a shell's directory
     found = _VALUE.match(text, at, len(text) if strength is Named.STRONG else at + _LONGEST_WEAK)
-    if found is None or found.lastgroup is None:
-        return at, at, False
+    is_set = strength is Named.STRONG and _begins_line(text, name)
+    if found is None or found.lastgroup is None or (by_colon and found["bare"] in {"|", ">", "|-", ">-"}):
+        if is_set and by_colon:
+            return _next_line(text, at)
+        bare = _OF_LINE.match(text, at) if is_set and text[name].isupper() and text[at - 1] == "=" else None
+        return (*bare.span(), True) if bare is not None else (at, at, False)
     start, end = found.span(found.lastgroup)
     value = found[found.lastgroup]
     if found.lastgroup != "bare":
-        secret = is_secret_value(strength, value)
-        return (start, end, True) if secret else (at, at, False)
+        said = prose(value) and by_colon and strength is Named.STRONG and not _opens(text, name)
+        return (start, end, True) if is_secret_value(strength, value) and not said else (at, at, False)
+    if is_set and not by_colon:
+        whole = _of_line(text, name, start, end)
+        if whole is not None:
+            return (start, whole, True) if not says_nothing(text[start:whole]) else (start, whole, False)
     value = value.rstrip(".") if by_colon else value
     secret = (
         is_secret_value(strength, value)
@@ -212,6 +189,48 @@ def _value(text: str, at: int, name: int, strength: Named, *, by_colon: bool) ->
         and (not by_colon or _alone(text, name, start, start + len(value)))
     )
     return start, start + len(value), secret
+
+
+def _begins_line(text: str, name: int) -> bool:
+    before = text[max(text.rfind("\n", max(0, name - 80), name) + 1, name - 80) : name]
+    return _SETS.match(before) is not None and (len(before) < 80)  # noqa: PLR2004 - what was looked at
+
+
+def _opens(text: str, name: int) -> bool:
+    """Whether a name stands first in its line or in what a bracket or a comma begins, as in a dictionary."""
+    before = text[max(text.rfind("\n", max(0, name - 80), name) + 1, name - 80) : name].rstrip(" \t\"'\\")
+    return not before or before[-1] in "{[(,-*#>"
+
+
+def _of_line(text: str, name: int, start: int, end: int) -> int | None:
+    """Return where a value ends that a line sets: a phrase with its line, else with its word; None where it is code."""
+    phrase = _PHRASE.match(text, start, start + _LONGEST_WEAK)
+    if phrase is not None:
+        return phrase.end()
+    word = _OF_LINE.match(text, start)
+    if word is None or text[start - 1] in _SPACE:
+        return None  # `password = config.password` is code as often as not
+    if word.end() > end and (not text[name].isupper() or _STOPS.match(text, end) is not None):
+        return None
+    if text[name].isupper():
+        return start + len(word[0].rstrip(",;\"'`"))
+    dotted = word[0].rpartition(".")
+    if dotted[1] and named(dotted[2].strip("()")) is not Named.NOTHING:
+        return None
+    if word[0].endswith((")", "]")) and ("(" in word[0] or "[" in word[0]):
+        return None
+    return word.end()
+
+
+def _next_line(text: str, at: int) -> tuple[int, int, bool]:
+    """Return the value that stands in the line below its name: in YAML a block, or a single word."""
+    found = _NEXT_LINE.match(text, at)
+    if found is None:
+        return at, at, False
+    value = found["value"].rstrip()
+    start = found.start("value")
+    is_one = looks_chosen(value) if found["block"] is None else bool(found["indent"]) and not says_nothing(value)
+    return start, start + len(value), is_one
 
 
 def _alone(text: str, name: int, start: int, end: int) -> bool:

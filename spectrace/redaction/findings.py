@@ -26,7 +26,7 @@ class Found(NamedTuple):
 
 
 def merged(text: str, found: Iterable[Found]) -> list[Found]:
-    """Return the findings in order, overlapping ones as one; what holds a placeholder was looked at, and is none."""
+    """Return the findings in order, overlapping ones as one, and around placeholders what stands beside them."""
     made: list[Found] = []
     for one in sorted(found, key=lambda item: (item.start, -item.end)):
         if one.end <= one.start:
@@ -39,7 +39,30 @@ def merged(text: str, found: Iterable[Found]) -> list[Found]:
             made.append(one)
     if MARK not in text:
         return made
-    return [one for one in made if PLACEHOLDER.search(text, one.start, one.end) is None]
+    return [part for one in made for part in beside_placeholders(text, one)]
+
+
+def beside_placeholders(text: str, one: Found) -> list[Found]:
+    """Return the parts of a finding that no placeholder covers, whoever wrote that."""
+    if MARK not in text:
+        return [one]
+    parts, at = [], one.start
+    for match in PLACEHOLDER.finditer(text, one.start, one.end):
+        parts.append((at, match.start()))
+        at = match.end()
+    if at == one.start:
+        return [one]
+    bare = ((start, end, text[start:end]) for start, end in (*parts, (at, one.end)))
+    return [
+        one._replace(start=end - len(rest.lstrip()), end=start + len(rest.rstrip()), value=None)
+        for start, end, rest in bare
+        if sum(letter.isalnum() for letter in rest) > 1
+    ]
+
+
+def without_placeholders(text: str) -> str:
+    """Return a text without the placeholders in it."""
+    return PLACEHOLDER.sub("", text) if MARK in text else text
 
 
 def words(text: str) -> frozenset[str]:

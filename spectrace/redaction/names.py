@@ -16,7 +16,8 @@ _LONGEST = 128
 
 _ALONE = words(
     "password passwd passphrase passcode pwd secret secrets credential credentials authorization bearer apikey "
-    "authtoken accesstoken secretkey accesskey privatekey apitoken clientsecret passwort cookie contrasena"
+    "authtoken accesstoken secretkey accesskey privatekey apitoken clientsecret passwort kennwort cookie contrasena "
+    "mnemonic sshpass cvv cvc senha"
 )
 """Last words that are enough; `contrasena` and `passwort` are what people call them elsewhere."""
 _OF_KEY = words(
@@ -35,7 +36,22 @@ _NO_KEY = words(
 )
 _WEAK = words("key token auth sid session sessionid signature sig pin otp jwt csrf xsrf pass nonce")
 _QUERY = words("key token sig signature auth code sid session pass pwd password secret apikey jwt")
+_VARIABLES = words("password passwd passphrase pwd pass pw secret token key apikey cookie credentials")
 _NUMBERS_SAY_NOTHING = frozenset({"1", "2", "3", "old", "new", "current", "value", "env", "prod", "dev", "test"})
+
+
+_ENDINGS = ("password", "passwd", "passphrase")
+"""Ends of a word that are enough: PGPASSWORD, userpassword."""
+_ASKS = words("has is no need needs require requires forgot forgotten show hide with without by")
+"""What stands before `password` where it is none."""
+_MANY = words("passwords passwds passphrases passcodes secrets credentials apikeys")
+_BESIDE = words(
+    "type kind format title description name id user username userid login email mail host hostname port url uri path "
+    "status state created updated expires expiry scope scopes region namespace version label labels metadata required "
+    "enum pattern examples ref anyof oneof allof properties items minlength maxlength database db project issuer "
+    "message messages error errors comment note hint help role roles count length algorithm alg provider domain"
+)
+"""What stands beside a secret in its own object and is none."""
 
 
 class Named(Enum):
@@ -43,7 +59,9 @@ class Named(Enum):
 
     NOTHING = 0
     WEAK = 1
-    STRONG = 2
+    HELD = 2
+    """Somewhere inside what goes by a secret's name, under a name of its own."""
+    STRONG = 3
 
 
 @lru_cache(maxsize=4096)
@@ -58,7 +76,13 @@ def named(name: str, extra: frozenset[str] = frozenset()) -> Named:
     if not words:
         return Named.NOTHING
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in _ALONE or (last in {"pass", "pw"} and before and before not in {"by", "first", "second"}):
+    if before in _ASKS and last.endswith(_ENDINGS):
+        return Named.NOTHING
+    if (
+        last in _ALONE
+        or last.endswith(_ENDINGS)
+        or (last in {"pass", "pw"} and before and before not in {"by", "first", "second"})
+    ):
         return Named.STRONG
     if last == "token":
         return Named.NOTHING if before in _NO_TOKEN else Named.STRONG
@@ -70,6 +94,36 @@ def named(name: str, extra: frozenset[str] = frozenset()) -> Named:
     return Named.WEAK if last in _WEAK or (last == "id" and before in {"session", "sess"}) else Named.NOTHING
 
 
+@lru_cache(maxsize=4096)
+def holds_secrets(name: str, extra: frozenset[str] = frozenset()) -> bool:
+    """Whether secrets lie inside a field of that name: `passwords`, `api_keys`, and whatever is one itself."""
+    words = [word.lower() for word in _WORDS.findall(name[-_LONGEST:])]
+    last, before = words[-1] if words else "", words[-2] if len(words) > 1 else ""
+    if last in _MANY or (last in {"keys", "tokens"} and before in _OF_KEY):
+        return True
+    return last not in {"cookie", "token", "authorization"} and named(name, extra) is Named.STRONG
+
+
+def is_plural(name: str) -> bool:
+    """Whether a name is that of a place for several secrets, each under a name of its own."""
+    words = _WORDS.findall(name[-_LONGEST:])
+    return bool(words) and (words[-1].lower() in _MANY or words[-1].lower() in {"keys", "tokens"})
+
+
+def is_beside(name: str) -> bool:
+    """Whether a field inside a secret's object only describes it, as its type or its user does."""
+    words = [word.lower() for word in _WORDS.findall(name[-_LONGEST:])]
+    return not words or words[-1] in _BESIDE or words[-1] == "at"
+
+
+def is_a_variable(name: str) -> bool:
+    """Whether a shell's variable of that name, in small letters, is a blank for a secret: `$db_password`."""
+    words = name.lower().split("_")
+    return words[-1] in _VARIABLES and all(
+        word in _OF_KEY or word in {"user", "my", "new", "old"} for word in words[:-1]
+    )
+
+
 def in_query(name: str, extra: frozenset[str] = frozenset()) -> bool:
     """Whether a parameter of a URL holds a secret: there `key` alone is one."""
     found = named(name, extra)
@@ -79,7 +133,7 @@ def in_query(name: str, extra: frozenset[str] = frozenset()) -> bool:
 @lru_cache(maxsize=64)
 def endings(extra: frozenset[str] = frozenset()) -> frozenset[str]:
     """Return the last two characters that a secret's name can have: most names are told apart by them at once."""
-    last = {*_ALONE, *_WEAK, *_NUMBERS_SAY_NOTHING, *_HEADERS, *extra, "token", "key", "pass", "pw", "id"}
+    last = {*_ALONE, *_ENDINGS, *_WEAK, *_NUMBERS_SAY_NOTHING, *_HEADERS, *extra, "token", "key", "pass", "pw", "id"}
     return frozenset(word[-2:] for word in last if len(word) > 1) | {
         f"{other}{digit}" for digit in "123" for other in "abcdefghijklmnopqrstuvwxyz0123456789_-."
     }

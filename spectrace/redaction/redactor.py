@@ -12,13 +12,15 @@ told. Replay compares texts, and a history that changed under it would be anothe
 such places, `erase` removes them.
 """
 
+import json
 from collections import OrderedDict
 from urllib.parse import quote, quote_plus
 
 from spectrace.redaction.coded import by_code
 from spectrace.redaction.detector import Detector
 from spectrace.redaction.findings import MARK, NUMBER, PLACEHOLDER, SECRET, Found, merged
-from spectrace.redaction.json_walk import BEGINS, HIDDEN, Decoded, walk
+from spectrace.redaction.json_reading import BEGINS, Decoded
+from spectrace.redaction.json_walk import HIDDEN, walk
 from spectrace.redaction.restoring import escaped, put_back, standing
 from spectrace.redaction.rules import VERSION, Rules
 from spectrace.redaction.secret_key import SecretKey
@@ -105,11 +107,12 @@ class Redactor:
 
     def named(self, name: str, value: str) -> str:
         """Return a value that is told apart by its name, as a header or a label is."""
-        whole = f'{{"{name}":"{value}"}}'
-        if '"' in name + value or "\\" in name + value:
-            return self.text(value)
-        told = self.text(whole)
-        return told[len(name) + 5 : -2]
+        pair = json.dumps({name: value}, ensure_ascii=False, separators=(",", ":"))
+        told = self.text(pair)
+        if told == pair:
+            return value
+        (said,) = json.loads(told).values()  # read back, since its name may have been replaced too, or be escaped
+        return str(said)
 
     def restore(self, text: str) -> str:
         """Return a text with its secrets put back, escaped where they stand in JSON; unknown placeholders stay."""

@@ -7,7 +7,8 @@ import json
 from typing import NamedTuple
 
 from spectrace.redaction.findings import MARK, NUMBER, PLACEHOLDER
-from spectrace.redaction.json_walk import MAX_NESTED, Decoded, literals
+from spectrace.redaction.json_reading import Decoded, literals
+from spectrace.redaction.json_walk import MAX_NESTED
 
 
 class Standing(NamedTuple):

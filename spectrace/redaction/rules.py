@@ -19,7 +19,7 @@ from pathlib import Path
 from spectrace.errors import UsageError
 from spectrace.redaction.personal import KINDS
 
-VERSION = 1
+VERSION = 2
 """Of what is found without any settings: another one finds other things, so other placeholders."""
 
 _KNOWN: Mapping[str, type] = {

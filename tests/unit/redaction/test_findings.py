@@ -15,10 +15,11 @@ def test_a_place_inside_another_keeps_what_the_outer_one_says():
     assert found == [Found(2, 8, "secret", "a", "decoded")]
 
 
-def test_a_placeholder_is_never_a_finding():
-    text = "x REDACTED-secret-0123456789ab"
+def test_a_placeholder_is_never_a_finding_and_what_stands_beside_it_is():
+    text = "x REDACTED-secret-0123456789ab, REDACTED-secret-0123456789ac; hunter2 "
 
-    assert merged(text, [Found(2, len(text), "secret", "a")]) == []
+    assert [text[one.start : one.end] for one in merged(text, [Found(2, len(text), "secret", "a")])] == ["; hunter2"]
+    assert merged(text, [Found(2, text.index(";"), "secret", "a")]) == []
 
 
 def test_a_placeholder_ends_where_its_digest_does():

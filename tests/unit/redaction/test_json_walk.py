@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spectrace.redaction.fields import by_position
-from spectrace.redaction.json_walk import Decoded, literals, walk
+from spectrace.redaction.json_walk import walk
 
 NONE = frozenset()
 
@@ -51,31 +51,64 @@ def test_a_schema_that_describes_a_password_stays_but_for_its_default():
     assert found(schema) == [("hunter2", "hunter2")]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "plain", '{"a": 1', '{"a": 1}}', '{"a" 1}', "[1,]", '{"a":1,}'),
-        *("[1 2]", '{"a": "b', "{} prose", '"only a string"', "{1: 2}"),
-    ],
-)
-def test_what_is_no_json_is_none_here(text):
-    assert literals(text) is None
-
-
-@pytest.mark.parametrize(
-    "text", ["{}", "[]", ' {"a": [1, {"b": null}]} ', '{"a":1}\n{"b":2}', "[NaN]", '\ufeff{"a":1}']
-)
-def test_json_lines_and_what_python_calls_json_are_walked(text):
-    assert literals(text) is not None
-
-
 def test_deep_nesting_is_walked_without_recursion():
     text = "[" * 100_000 + '{"password": "hunter2"}' + "]" * 100_000
 
     assert found(text) == [("hunter2", "hunter2")]
 
 
-def test_a_character_is_found_where_it_was_written():
-    decoded = Decoded('a\\u0041\\n"'[:-1])
+S = "Tr0ub4dor&3x"
+TOKEN = "9fK2mQ7xLp4Zr8Vt1Wb6"  # noqa: S105 - nobody's
 
-    assert (decoded.text, [decoded.back(at) for at in range(4)]) == ("aA\n", [0, 1, 7, 9])
+
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [
+        ({"password": "correct horse battery staple"}, "correct horse battery staple"),
+        ({"password": "$ecret"}, "$ecret"),
+        ({"passwords": {"bob": S}}, S),
+        ({"passwords": {"bob": "sunshine"}}, "sunshine"),
+        ({"passwords": [S]}, S),
+        ({"api_keys": {"main": TOKEN}}, TOKEN),
+        ({"secret": {"data": {"a": S}}}, S),
+        ({"credentials": {"user": "bob", "pass": S}}, S),
+        ([["X-Api-Key", TOKEN]], TOKEN),
+        ([["password", S]], S),
+        (["mysql", "--password", S], S),
+        ({"field": "password", "value": S}, S),
+        ({"value": S, "key": "password"}, S),
+        ({"key": "password", "val": S}, S),
+        ({"label": "Password", "text": S}, S),
+        ({"selector": "#password", "text": S}, S),
+        ({"type": "password", "value": S}, S),
+        ({"columns": ["user", "password"], "rows": [["bob", S]]}, S),
+        ({"kty": "OKP", "crv": "Ed25519", "d": TOKEN, "x": "abc"}, TOKEN),
+        ({"k": TOKEN, "kty": "oct"}, TOKEN),
+        ({"password": "a REDACTED-secret-0123456789ab"}, None),
+        ({"password": "REDACTED-secret-0123456789ab hunter2real"}, "hunter2real"),
+    ],
+)
+def test_a_name_reaches_what_lies_inside_and_beside_it(value, secret):
+    assert [one for one, _ in found(json.dumps(value))] == ([] if secret is None else [secret])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": {"type": "string", "format": "password", "description": "A password of eight letters"}},
+        {"required": ["password", "email"]},
+        {"columns": ["user", "password_set"], "rows": [["bob", S]]},
+        {"secrets": ["DB_PASSWORD", "API_KEY"]},
+        {"secrets": [{"name": "db", "path": "/run/secrets/db"}]},
+        {"id": "forgot-password", "text": "Forgotten?"},
+        {"name": "reset password", "text": "Reset your password"},
+        {"tokens": ["the", "cat"]},
+        {"tokens": {"input": "128", "output": "12"}},
+        {"cookies": {"theme": "dark"}},
+        {"credentials": {"user": "bob", "type": "password"}},
+        {"name": "size", "value": S},
+        {"d": TOKEN, "k": TOKEN},
+    ],
+)
+def test_what_only_stands_near_a_secrets_name_stays(value):
+    assert found(json.dumps(value)) == []

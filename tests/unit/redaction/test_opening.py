@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from spectrace.redaction.opening import open_for, open_redactor
-from spectrace.redaction.rules import Rules
+from spectrace.redaction.rules import VERSION, Rules
 from tests.episodes import recorded_events
 
 ENVIRON = {"KEY": "0123456789abcdef" * 2}
@@ -17,7 +17,7 @@ def test_rules_that_redact_nothing_need_no_key():
 def test_what_is_recorded_of_it_names_version_key_and_rules():
     redactor = open_redactor(RULES, ENVIRON)
 
-    assert redactor.version == f"1 key {redactor.key_id} rules {RULES.digest}"
+    assert redactor.version == f"{VERSION} key {redactor.key_id} rules {RULES.digest}"
 
 
 def test_a_record_that_was_not_redacted_is_read_without():
