@@ -171,13 +171,17 @@ def _differing(signed: Sequence[bytes], kept: Sequence[Kept]) -> Iterator[tuple[
     other = [place for place, one in enumerate(told) if place not in there or _said(there[place]) != one]
     elsewhere = Counter(map(_said, kept)) - Counter(one for place, one in enumerate(told) if place not in set(other))
     moved = 0
+    until = max(there, default=-1) + 1
+    older = "" if until else ": it keeps none, so it is from before the checkpoint (an old backup), or lost them"
+    if until and all(place >= until for place in other):
+        older = f": it keeps the first {until:,} alone, so it is older than the checkpoint (a backup), or lost the rest"
     for place in other:
         episode, data = told[place]
         if elsewhere[episode, data] > 0:
             elsewhere[episode, data] -= 1
             moved += 1
         elif place not in there:
-            yield episode, f"the database does not keep leaf {place} of it, which was signed"
+            yield episode, f"the database does not keep leaf {place} of it, which was signed{older}"
         else:
             yield episode, f"leaf {place}, which was signed, is another one in the database"
             row = there[place]
