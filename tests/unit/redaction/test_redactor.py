@@ -17,6 +17,8 @@ from spectrace.redaction.secret_key import SecretKey
 from tests.redaction import PASSWORD, redactor
 
 SAID = f"password={PASSWORD}"
+TOKEN = "ghp_" + "a1B2" * 9
+KEY_ID = "AKIAIOSFODNN7EXAMPLQ"
 
 
 def test_the_same_secret_has_the_same_placeholder_wherever_it_stands():
@@ -135,6 +137,36 @@ def test_a_label_is_told_by_its_name():
     assert (one.named("api_key", "zz-1"), one.named("team", "zz-1")) == (one.placeholder("secret", "zz-1"), "zz-1")
 
 
+@pytest.mark.parametrize(
+    "secret", ['hunter"2Zq9', "my\\key9hunterZ", 'a"b\\c9d', "tab\there9Z", "line\nhere9Z", "é9zq-zz"]
+)
+@pytest.mark.parametrize("name", ["password", "api_key"])
+def test_quotes_and_backslashes_do_not_hide_a_value_from_its_name(name, secret):
+    one = redactor()
+    told = one.named(name, secret)
+
+    assert (PLACEHOLDER.fullmatch(told) is not None, one.restore(told)) == (True, secret)
+
+
+@pytest.mark.parametrize("value", ["vvvv", "v", "", 'a "quoted" one', "back\\slash", "a" * 60])
+@pytest.mark.parametrize("name", [KEY_ID, TOKEN, f'x"{TOKEN}', "te\\am"])
+def test_a_name_that_is_a_secret_itself_leaves_its_value_alone(name, value):
+    assert redactor().named(name, value) == value
+
+
+def test_a_name_with_a_quote_is_still_a_name():
+    one = redactor()
+
+    assert one.named('my "password', "hunter2Zq9") == one.placeholder("secret", "hunter2Zq9")
+
+
+def test_a_value_that_is_json_itself_is_redacted_inside():
+    told = redactor().named("settings", json.dumps({"password": "hunter2Zq9", "port": 5432}))
+
+    assert PLACEHOLDER.fullmatch(json.loads(told)["password"]) is not None
+    assert json.loads(told)["port"] == 5432
+
+
 # -- properties --------------------------------------------------------------------------------------------------------
 
 names = st.sampled_from(["password", "api_key", "user", "token", "note", "Authorization", "headers", "value", "name"])
@@ -234,3 +266,15 @@ def test_many_distinct_secrets_are_looked_for_elsewhere_up_to_a_bound():
 
     assert len(one._searched) == 512
     assert re.search(r"secret-00000", one.text("secret-00000 again")) is None
+
+
+any_texts = st.text(st.one_of(st.sampled_from('"\\{}[]:, =\n'), st.characters()), max_size=40)
+
+
+@given(st.one_of(st.sampled_from(["password", "team", KEY_ID, "Authorization"]), any_texts), any_texts)
+@example("password", "\ud800")
+@example("a", "\\")
+def test_whatever_the_texts_are_the_value_comes_back(name, value):
+    one = redactor()
+
+    assert one.restore(one.named(name, value)) == value
