@@ -173,7 +173,7 @@ def _append(store: SqlEventStore, signer: Signer, due: Due, extra: tuple[str, ..
 
 def _key_changes(store: SqlEventStore, new: Key) -> bool:
     """Put it on record where another key signs from now on, or the first one does."""
-    last = _last_key(store)
+    last = last_key(store)
     if last == str(new):
         return False
     version = admin.VERSION
@@ -182,7 +182,7 @@ def _key_changes(store: SqlEventStore, new: Key) -> bool:
     return True
 
 
-def _last_key(store: SqlEventStore) -> str | None:
+def last_key(store: SqlEventStore) -> str | None:
     """Return the key that signed last, by the newest record of it that can be read."""
     column = tables.events.c
     changes = sa.select(column.key).where(column.key < key(1, 0), column.type == TYPE_NUMBERS[AdminKeyChanged])
