@@ -121,7 +121,8 @@ def _gather(reader: Reader, made: Report, told: Told) -> None:
     _choose(reader, made, acting)
     of = counted(len(made.episodes), "episode")
     trust = wanted.trust
-    covered = covering(reader.store, trust.path if trust is not None and isinstance(trust.held, Held) else None)
+    proved = trust if trust is not None and isinstance(trust.held, Held) else None
+    covered = covering(reader.store, None) if proved is None else covering(reader.store, proved.path, proved.key)
     made.unknowns = list(
         unknowns_of(reader.store, made.episodes, covered, made.lost, lambda done: told(f"unknowns: {done:,} of {of}"))
     )
@@ -178,7 +179,9 @@ def _verify(reader: Reader, made: Report, logs: Sequence[str], told: Told) -> No
     def show(done: int, of: int) -> None:
         told(f"verify: {done:,} of {of:,}")
 
-    results = verify(reader, [*made.episodes, *logs], wanted.trust, wanted.url if whole else None, show)
+    filters = wanted.filters if wanted.between[1] is None else replace(wanted.filters, until=wanted.between[1])
+    chosen_by = None if whole or wanted.episodes is not None else filters
+    results = verify(reader, [*made.episodes, *logs], wanted.trust, wanted.url if whole else None, show, chosen_by)
     made.witness = None if wanted.trust is None else witness(wanted.trust)
     for result in results:
         try:

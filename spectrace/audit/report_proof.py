@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spectrace.audit.answers import Filters
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import VerifyResult
 from spectrace.audit.proved_log import Proof
-from spectrace.audit.proving import Unproved
+from spectrace.audit.proving import Unproved, forced
 from spectrace.audit.queries import Reader
 from spectrace.audit.signing import cosigned_by, signed_by
 from spectrace.audit.verifying import Told, verify_all
@@ -60,10 +61,18 @@ class Witness:
     """Why there are none."""
 
 
-def verify(
-    reader: Reader, episodes: Sequence[str], trust: Trust | None, url: str | None, told: Told
+def verify(  # noqa: PLR0913 - what is verified, and by what
+    reader: Reader,
+    episodes: Sequence[str],
+    trust: Trust | None,
+    url: str | None,
+    told: Told,
+    chosen_by: Filters | None = None,
 ) -> list[VerifyResult]:
-    """Verify episodes and administrative logs; with a `url` the log as a whole, as `verify --all` does."""
+    """Verify episodes and administrative logs; with a `url` the log as a whole, as `verify --all` does.
+
+    With the filters that they were chosen by, what the checkpoint has of those and is gone is among the results.
+    """
     held = None if trust is None else trust.held
     if isinstance(held, Held):
         if not isinstance(reader.store, SqlEventStore):
@@ -71,7 +80,9 @@ def verify(
         proof = Proof(reader.store, held)
         names = proof.names() if url is not None else episodes
         results = list(verify_all(reader.store, names, None, told))
-        return proof.episodes(results) if url is None else proof.whole(results, url, None, told)
+        gone = [] if chosen_by is None else proof.unlisted(names, chosen_by)
+        found = [*proof.episodes(results), *gone] if url is None else proof.whole(results, url, None, told)
+        return [*found, *forced(held.path.name, held.checkpoint)]
     results = list(verify_all(reader.store, episodes, None, told))
     return results if held is None else [*held.of(results), held.result]
 

@@ -1,8 +1,10 @@
 import base64
+from dataclasses import replace
 
 import pytest
 
 from spectrace.audit import checkpoint_files, signing
+from spectrace.audit.answers import Filters
 from spectrace.audit.checkpoints import Created, create
 from spectrace.audit.proving import trusted
 from spectrace.audit.queries import Reader, open_reader
@@ -10,7 +12,9 @@ from spectrace.audit.report_proof import SignatureLine, Trust, verify, witness
 from spectrace.errors import UsageError
 from spectrace.store.memory import MemoryEventStore
 from spectrace.store.sql import open_store
+from tests.damage import past_the_triggers
 from tests.shop_log import recorded
+from tests.tampering.forgery import remove
 
 
 @pytest.fixture
@@ -85,3 +89,25 @@ def test_a_log_in_memory_has_no_checkpoint_to_be_compared_with(signed):
     path, key, _, _ = signed
     with pytest.raises(UsageError, match="lies in memory"):
         verify(Reader(MemoryEventStore()), [], trust(path, key), None, lambda *_: None)
+
+
+def test_what_the_checkpoint_has_and_filters_cannot_show_any_more_is_among_the_results(signed):
+    path, key, (first, second), _ = signed
+    with past_the_triggers(f"sqlite:///{path / 'log.db'}") as connection:
+        remove(connection, first)
+        connection.commit()
+    with open_reader(str(path / "log.db")) as reader:
+        found = verify(reader, [second], trust(path, key), None, lambda *_: None, Filters(since=1))
+        named = verify(reader, [second], trust(path, key), None, lambda *_: None)
+
+    assert {one.episode: one.result for one in found} == {first: "invalid", second: "consistent"}
+    assert [one.episode for one in named] == [second]
+
+
+def test_a_checkpoint_that_was_signed_by_force_is_a_result_of_its_own(signed, tmp_path):
+    path, key, (first, _), made = signed
+    extensions = (*made.checkpoint.extensions, "forced 1 not verified")
+    note = signing.read_signer(tmp_path / "key").sign(str(replace(made.checkpoint, extensions=extensions)))
+    checkpoint_files.write_note(path / "checkpoint", note)
+
+    assert results(path, [first], trust(path, key)) == {first: "valid", "checkpoint": "unknown"}
