@@ -16,6 +16,7 @@ from spectrace.config import database_url, settings_here
 from spectrace.errors import UsageError
 from spectrace.interchange import openai_chat, tau2
 from spectrace.interchange.imported import Imported
+from spectrace.redaction.filing import require_plain
 from spectrace.redaction.opening import open_redactor
 from spectrace.redaction.redactor import Redactor
 from spectrace.store.event_store import EventStore
@@ -67,6 +68,7 @@ def _format(name: str, import_file: Import, help_: str) -> None:
         as_json: bool,
     ) -> None:
         settings = settings_here()
+        require_plain(settings.redaction, {"the project": project or settings.project, "the run": name})
         done: list[tuple[str, Imported]] = []
         refused: list[str] = []
         with filling(database_url(db, settings)) as store, console.progress() as progress:

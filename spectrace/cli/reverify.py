@@ -26,6 +26,7 @@ from spectrace.core.rereviews import REVERIFY
 from spectrace.core.review_request import ReviewRequest
 from spectrace.core.versions import require_readable
 from spectrace.errors import UsageError
+from spectrace.redaction.filing import require_plain
 from spectrace.store import runs
 from spectrace.store.sql import SqlEventStore, open_store
 
@@ -88,6 +89,7 @@ def command(
 ) -> None:
     """Judge recorded reviews again with another verifier, and set both verdicts side by side."""
     settings, asked = settings_here(), open_prompts(prompts)
+    require_plain(settings.redaction, {"the run": name})
     url = database_url(db, settings)
     if queue:
         require_queue(url, max_cost_usd)

@@ -19,6 +19,7 @@ from spectrace.cli.watch import EpisodeWatch, weights_progress
 from spectrace.config import Models, database_url, open_environment, open_prompts, settings_here
 from spectrace.core.endings import COST_UNKNOWN, TOKENS_UNKNOWN, cut_by_run
 from spectrace.errors import UsageError
+from spectrace.redaction.filing import require_plain
 from spectrace.runs.batch import Batch, Ended, NotRecorded, cells
 from spectrace.runs.live import Labels, Recorded
 from spectrace.runs.purse import Purse
@@ -122,6 +123,11 @@ def command(
     settings = settings_here()
     protocols = choose_protocols(protocol_names, options)
     chosen = choose_tasks(env, open_environment(env), tasks)
+    require_plain(
+        settings.redaction,
+        {"the project": project or settings.project, "the run": name}
+        | {f"the id of task {number}": task.id for number, task in enumerate(chosen, 1)},
+    )
     wanted = cells(chosen, protocols, trials)
     asked = Grid(tuple(task.id for task in chosen), trials, tuple(one.NAME for one in protocols))
     filed = Labels(

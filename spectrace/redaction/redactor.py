@@ -80,6 +80,11 @@ class Redactor:
         return f"{VERSION} key {self._key.id} rules {self._rules.digest}"
 
     @property
+    def rules(self) -> Rules:
+        """What it looks for."""
+        return self._rules
+
+    @property
     def key_id(self) -> str:
         """The short id of its key."""
         return self._key.id

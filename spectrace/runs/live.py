@@ -27,6 +27,7 @@ from spectrace.cost.prices import Price, price_of
 from spectrace.environments.environment import Environment, classifier_of
 from spectrace.errors import EnvironmentFailed, ModelFailed
 from spectrace.models.client import ModelClient
+from spectrace.redaction.filing import require_plain
 from spectrace.redaction.redactor import Redactor
 from spectrace.redaction.values import redacted
 from spectrace.runs.drive import Driver
@@ -187,6 +188,9 @@ async def record(  # noqa: PLR0913 - everything that an episode is made of
     labels = labels or Labels()
     redactor = None if redactor is None else redactor.fresh()
     try:
+        if redactor is not None:  # before a model is contacted; a fork or a resumed run stays where its parent is filed
+            names = {"the project": labels.project, "the run": labels.run, "the task id": task.id}
+            require_plain(redactor.rules, names)
         models = await describe(clients, labels.seed, prices)
         purses = (Purse.of(protocol), *(() if purse is None else (purse,)))
         require_prices(models, purses)

@@ -21,6 +21,7 @@ from spectrace.core.setup import setup_of
 from spectrace.core.types import ModelFacts, Outcome, Verdict
 from spectrace.errors import StoreError, UsageError
 from spectrace.models.client import ModelClient
+from spectrace.redaction.filing import require_plain
 from spectrace.redaction.redactor import Redactor
 from spectrace.redaction.values import redacted
 from spectrace.runs.drive import Driver
@@ -184,6 +185,8 @@ def child_started(  # noqa: PLR0913 - what it judges, who judges, and how
     parent = episode.started
     if not run:
         raise UsageError("a re-verification needs a name: --name N.")
+    if redactor is not None:
+        require_plain(redactor.rules, {"the run": run})
     segments = {} if scope.segments is None else {"segments": list(scope.segments)}
     scored = {} if scope.scored_at is None else {"verdict": scope.verdict, "threshold": scope.threshold}
     options = {"only_rejected": scope.only_rejected, "repeat": scope.repeat} | segments | scored | _layout(parent)

@@ -92,3 +92,9 @@ def test_a_file_that_holds_no_messages_is_refused(line, tmp_path):
         2,
         True,
     )
+
+
+def test_a_project_that_holds_a_secret_is_refused(line):
+    result = line("import", "tau2", AIRLINE, "--project", "ghp_" + "a1B2" * 9)
+
+    assert (result.exit_code, result.stdout, "ghp_" in result.stderr) == (2, "", False)

@@ -274,3 +274,13 @@ def test_an_episode_with_nothing_to_judge_is_done_and_not_left(line, lenient):
     assert "Run again: 0 rejected reviews of 1 episode." in result.stderr
     assert (run["total"], run["done"], run["left"], run["episodes"], run["state"]) == (1, 1, 0, 0, "ended")
     assert run["selection"] == "reviews of 1 episode"
+
+
+def test_a_name_that_holds_a_secret_is_refused(line, episode, lenient):
+    result = line("reverify", episode, "--verifier", lenient, "--name", "ghp_" + "a1B2" * 9)
+
+    assert (result.exit_code, "ghp_" in result.stderr, [one["kind"] for one in line.items("runs")]) == (
+        2,
+        False,
+        ["run"],
+    )

@@ -12,12 +12,13 @@ from spectrace.core.events import EpisodeEnded, EpisodeStarted
 from spectrace.core.specagent import SpecAgent
 from spectrace.environments.functions import FunctionEnvironment, Task
 from spectrace.environments.shop import open_shop
-from spectrace.errors import EpisodeNotFound, ModelFailed, StoreError
+from spectrace.errors import EpisodeNotFound, ModelFailed, StoreError, UsageError
 from spectrace.models.scripted import ScriptedModel
 from spectrace.runs.live import Labels, new_episode_id, options_of, record
 from spectrace.store.memory import MemoryEventStore
 from tests.aio import in_loop
 from tests.episodes import CANCEL, record_shop
+from tests.redaction import redactor
 
 
 @in_loop
@@ -235,3 +236,32 @@ def test_episode_ids_are_16_hex_digits_and_differ():
 def test_options_are_recorded_with_every_default():
     assert json.loads(options_of(SpecAgent(k=3)))["k"] == 3
     assert set(json.loads(options_of(SpecAgent()))) >= {"k", "fused", "hold", "review", "finish", "stall", "max_steps"}
+
+
+SECRET_NAME = "ghp_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize("named", [{"project": SECRET_NAME}, {"run": f"r-{SECRET_NAME}"}])
+def test_a_name_that_holds_a_secret_is_refused_before_a_model_is_asked(named):
+    model, store, environment = ScriptedModel([]), MemoryEventStore(), open_shop()
+    going = record(
+        environment.tasks()[0],
+        environment,
+        {"weak": model, "strong": model},
+        SpecAgent(),
+        store,
+        labels=Labels(**named),
+        redactor=redactor(),
+    )
+
+    with pytest.raises(UsageError, match=r"\*\*\*"):
+        asyncio.run(going)
+    assert store._logs == {}
+
+
+def test_so_is_a_task_whose_id_holds_one():
+    environment, store = open_shop(), MemoryEventStore()
+    going = record(Task(f"t-{SECRET_NAME}", "x"), environment, {}, SpecAgent(), store, redactor=redactor())
+
+    with pytest.raises(UsageError, match=r"the task id 't-\*\*\*'"):
+        asyncio.run(going)
