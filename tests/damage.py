@@ -29,7 +29,8 @@ def past_the_triggers(url: str) -> Iterator[sa.Connection]:
             for name in named:
                 connection.exec_driver_sql(f'DROP TRIGGER "{name}"')
         else:
-            connection.exec_driver_sql("ALTER TABLE events DISABLE TRIGGER USER")
+            for table in ("events", "episodes"):
+                connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER USER")
         connection.commit()
         yield connection
     engine.dispose()

@@ -19,6 +19,7 @@ from spectrace import __version__
 from spectrace.core.admin_events import ADMIN_PREFIX, AdminBody, AdminOpened, EpochHead
 from spectrace.core.digest import first_link
 from spectrace.core.events import TYPE_NUMBERS
+from spectrace.errors import StoreError
 from spectrace.store import tables
 from spectrace.store.blobs import TextReferences
 from spectrace.store.codec import BodyEncoder
@@ -28,7 +29,7 @@ from spectrace.store.event_store import Pending
 from spectrace.store.messages import MessageWriter
 from spectrace.store.process import operator, this_process
 from spectrace.store.rows import EpisodeChain, random_salts
-from spectrace.store.statements import key
+from spectrace.store.statements import SEQ_MASK, key
 
 if TYPE_CHECKING:
     from spectrace.store.sql import SqlEventStore
@@ -65,8 +66,27 @@ def append(connection: sa.Connection, body: AdminBody) -> str:
     """Add a record inside the caller's transaction; a database without an epoch gets its first."""
     lock(connection)
     epoch = current(connection) or open_epoch(connection, "upgraded")
+    _require_in_step(connection, epoch)
     _write(connection, epoch, body)
     return f"{epoch.episode}:{epoch.events}"
+
+
+def _require_in_step(connection: sa.Connection, epoch: Epoch) -> None:
+    """Raise StoreError where the row says another end than the events: a record would hang on nothing."""
+    column = tables.events.c
+    mine = column.key.between(key(epoch.number, 0), key(epoch.number + 1, 0) - 1)
+    last = connection.execute(
+        sa.select(column.key, column.link).where(mine).order_by(column.key.desc()).limit(1)
+    ).first()
+    events, link = (0, first_link(epoch.episode)) if last is None else ((last.key & SEQ_MASK) + 1, bytes(last.link))
+    if (events, link) == (epoch.events, bytes(epoch.head)):
+        return
+    raise StoreError(
+        f"the administrative log {epoch.episode} has {events} events, the last with link {link.hex()}; its row in "
+        f"`episodes` says {epoch.events} and {bytes(epoch.head).hex()}. Somebody altered the row, so no record can be "
+        "added and nothing was changed. Find out who did that; `spectrace verify --all` tells what is whole. If the "
+        "events are, the owner of the database sets the row's `events` and `head` to what they say."
+    )
 
 
 def open_epoch(connection: sa.Connection, reason: str, *, previous: EpochHead | None = None) -> Epoch:

@@ -147,7 +147,7 @@ def _once(place: _Place, grants: Sequence[Grant], project: str | None) -> Iterat
     """Yield what is needed once: nobody else may make things where the log's names are looked up."""
     yield f"REVOKE CREATE ON SCHEMA {quoted(place.schema)} FROM PUBLIC"
     yield f"REVOKE ALL ON TABLE {place.every()} FROM PUBLIC"
-    for function in ("spectrace_append_only", "spectrace_session_user"):
+    for function in ("spectrace_append_only", "spectrace_session_user", "spectrace_goes_on"):
         yield f"ALTER FUNCTION {quoted(place.schema)}.{function}() SET search_path = pg_catalog, pg_temp"
     if project is None and all(one.job != "eraser" for one in grants):
         return

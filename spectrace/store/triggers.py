@@ -3,14 +3,20 @@
 Refused: UPDATE, DELETE, TRUNCATE, and on SQLite an INSERT over an existing key, because INSERT OR REPLACE passes the
 other triggers. The one update let through is body -> erased: payload and salt become NULL, all else stays. On
 Postgres `episodes.db_user` is the session's user, whatever the client says.
+
+There, too, where many roles may move an episode's row (`grants`), the row only goes on: it never counts fewer events,
+its head changes only with their number, an end stays. An administrative log's, which is everybody's, says what its last
+event says. A SQLite file has one owner, and `verify` compares every row with its events.
 """
 
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
+from spectrace.store.tables import SEQ_BITS
 
 _FIXED = ("key", "type", "tool", "lane", "version", "at", "effect", "authority", "outcome", "codec", "link")
 _REFUSAL = "spectrace: events are append-only"
+_BACK = "spectrace: an episode goes on only, its row cannot go back"
 
 _SQLITE = {
     "events_no_update": f"""
@@ -45,6 +51,24 @@ BEGIN
   NEW.db_user := CASE WHEN TG_OP = 'INSERT' THEN session_user ELSE OLD.db_user END;
   RETURN NEW;
 END $body$""",
+    f"""
+CREATE FUNCTION spectrace_goes_on() RETURNS trigger LANGUAGE plpgsql AS $body$
+DECLARE
+  said boolean := true;
+BEGIN
+  IF NEW.events < OLD.events OR (NEW.events = OLD.events AND NEW.head IS DISTINCT FROM OLD.head)
+     OR (OLD.ended_at IS NOT NULL AND NEW.ended_at IS NULL) THEN
+    RAISE EXCEPTION '{_BACK}' USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF NEW.number <= 0 AND NEW.events > OLD.events THEN
+    EXECUTE 'SELECT EXISTS (SELECT FROM ' || quote_ident(TG_TABLE_SCHEMA) || '.events WHERE key = $1 AND link = $2)'
+      INTO said USING (NEW.number::bigint << {SEQ_BITS}) + NEW.events - 1, NEW.head;
+    IF NOT said THEN
+      RAISE EXCEPTION '{_BACK}, nor ahead of its events' USING ERRCODE = 'integrity_constraint_violation';
+    END IF;
+  END IF;
+  RETURN NEW;
+END $body$""",  # noqa: S608 - our own words
 )
 _POSTGRES = {
     "events_append_only": """
@@ -56,14 +80,18 @@ FOR EACH STATEMENT EXECUTE FUNCTION spectrace_append_only()""",
     "episodes_session_user": """
 CREATE TRIGGER episodes_session_user BEFORE INSERT OR UPDATE ON episodes
 FOR EACH ROW EXECUTE FUNCTION spectrace_session_user()""",
+    "episodes_goes_on": """
+CREATE TRIGGER episodes_goes_on BEFORE UPDATE ON episodes
+FOR EACH ROW EXECUTE FUNCTION spectrace_goes_on()""",
 }
 OURS = frozenset(_SQLITE) | frozenset(_POSTGRES)
 """The names of all triggers that spectrace makes, in either database."""
-_APPEND_ONLY, _SESSION_USER = (text.split("$body$")[1].strip() for text in _POSTGRES_FUNCTIONS)
+_APPEND_ONLY, _SESSION_USER, _GOES_ON = (text.split("$body$")[1].strip() for text in _POSTGRES_FUNCTIONS)
 _POSTGRES_TRAITS = {
     "events_append_only": (27, _APPEND_ONLY),
     "events_no_truncate": (34, _APPEND_ONLY),
     "episodes_session_user": (23, _SESSION_USER),
+    "episodes_goes_on": (19, _GOES_ON),
 }
 """What makes each the trigger that it should be: pg_trigger.tgtype (when and on what), and its function's text."""
 

@@ -3,10 +3,11 @@
 import threading
 
 import pytest
+import sqlalchemy as sa
 
 from spectrace.audit.integrity import CONSISTENT, verify_episode
 from spectrace.core.admin_events import AdminCopied, AdminImported, AdminOpened, EpochHead
-from spectrace.errors import UsageError
+from spectrace.errors import StoreError, UsageError
 from spectrace.store import admin, tables
 from spectrace.store.process import operator
 from spectrace.store.revisions import head
@@ -151,3 +152,18 @@ def test_a_copy_says_the_epoch_that_it_came_from(store):
     episode, _, seq = admin.record(store, came).partition(":")
 
     assert [event.body for event in store.read(episode, int(seq))] == [came]
+
+
+@pytest.mark.parametrize("change", ["events = 0", "events = 5", "head = :head"])
+def test_a_row_that_says_another_end_than_its_events_takes_no_record_and_says_why(store, change):
+    admin.record(store, imported())
+    epoch = current(store)
+    with store.database.writing(durable=True) as connection:
+        if not store.database.sqlite:
+            connection.exec_driver_sql("ALTER TABLE episodes DISABLE TRIGGER episodes_goes_on")
+        values = {"head": b"\0" * 32} if ":head" in change else {}
+        connection.execute(sa.text(f"UPDATE episodes SET {change} WHERE number = 0"), values)  # noqa: S608 - ours
+
+    with pytest.raises(StoreError, match=f"administrative log {epoch.episode} has 2 events, .*{epoch.head.hex()}; its"):
+        admin.record(store, imported(2))
+    assert [event.seq for event in store.read(epoch.episode)] == [0, 1]

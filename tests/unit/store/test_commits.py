@@ -100,6 +100,8 @@ def test_a_row_that_the_database_refuses_fails_alone(store):
     good, bad = store.create("good", STARTED, EPOCH_US), store.create("bad", STARTED, EPOCH_US)
     bad.append([reset(1)], durable=False)
     with store.database.writing(durable=False) as connection:
+        if not store.database.sqlite:
+            connection.exec_driver_sql("ALTER TABLE episodes DISABLE TRIGGER episodes_goes_on")
         connection.exec_driver_sql("UPDATE episodes SET events = 1 WHERE episode = 'bad'")
     bad._chain.seq = 1
 

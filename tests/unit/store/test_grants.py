@@ -245,6 +245,17 @@ def test_a_recorder_of_one_project_records_there_and_nowhere_else(roles, told):
     assert moved == 0
 
 
+@pytest.mark.parametrize("change", ["events = 0", "head = decode(repeat('00', 32), 'hex')", "events = events + 1"])
+def test_no_recorder_takes_the_administrative_log_back_which_is_everybody_s(roles, told, change):
+    with connected(roles.granted("recorder", project="ours")) as connection:
+        said = refusal(connection, f"UPDATE episodes SET {change} WHERE number <= 0")  # noqa: S608 - ours
+    with closing(open_store(roles.url)) as store:
+        done = erase(store, Named(((told, None),)), Order("Ann", None))
+
+    assert "an episode goes on only" in str(said)
+    assert len(done.records) == 1
+
+
 def test_checks_say_what_such_a_role_is_not_shown(roles, told):
     record(roles.url, "theirs")
     url = roles.granted("reader", project="ours")

@@ -136,6 +136,27 @@ def test_postgres_says_who_was_connected_whatever_the_client_says(postgres_url):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "events = events - 1 WHERE number = 1",
+        "events = 0, head = decode(repeat('00', 32), 'hex') WHERE number <= 0",
+        "head = decode(repeat('00', 32), 'hex') WHERE number = 1",
+        "head = decode(repeat('00', 32), 'hex') WHERE number <= 0",
+        "events = events + 1, head = decode(repeat('00', 32), 'hex') WHERE number <= 0",
+        "events = events + 1 WHERE number <= 0",
+        "ended_at = NULL WHERE number = 1",
+    ],
+)
+def test_an_episode_s_row_does_not_go_back_and_an_administrative_one_says_what_its_events_say(client, change):
+    client.execute(sa.text("UPDATE episodes SET ended_at = started_at + 1 WHERE ended_at IS NULL AND number = 1"))
+    client.commit()
+
+    with pytest.raises(sa.exc.DBAPIError, match="an episode goes on only"):
+        client.execute(sa.text(f"UPDATE episodes SET {change}"))
+
+
 def test_a_missing_trigger_is_named(client):
     name = missing_name(client)
     client.execute(sa.text(f"DROP TRIGGER {name}" + ("" if client.dialect.name == "sqlite" else " ON events")))
@@ -179,6 +200,8 @@ HARMLESS_ON_POSTGRES = {
     "FOR EACH STATEMENT EXECUTE FUNCTION spectrace_append_only()",
     "episodes_session_user": "CREATE OR REPLACE TRIGGER episodes_session_user BEFORE INSERT ON episodes "
     "FOR EACH ROW WHEN (false) EXECUTE FUNCTION spectrace_session_user()",
+    "episodes_goes_on": "CREATE OR REPLACE FUNCTION spectrace_goes_on() RETURNS trigger LANGUAGE plpgsql "
+    "AS 'BEGIN RETURN NEW; END'",
 }
 
 
