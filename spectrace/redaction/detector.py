@@ -12,13 +12,14 @@ from spectrace.redaction.findings import Found, merged, words
 from spectrace.redaction.json_reading import BEGINS, NAMING, VALUES, Decoded
 from spectrace.redaction.json_walk import HIDDEN, Rule, walk
 from spectrace.redaction.known import by_form
-from spectrace.redaction.names import Named, holds_secrets, is_header, named
+from spectrace.redaction.names import Named, folded, holds_secrets, is_header, named
 from spectrace.redaction.personal import personal
 from spectrace.redaction.rules import Rules
 
 _STEMS = words(
     "pass pwd pw secret token key auth cookie cred bearer basic session sid sig jwt otp csrf xsrf nonce pin contrase "
-    "cvv cvc mnemonic senha kennwort"
+    "cvv cvc mnemonic senha kennwort identified пароль 密码 密碼 パスワード 비밀번호 haslo wachtwoord parola "
+    "sqlplus oracle:thin impdp expdp mysql mariadb securestring curl"
 )
 _SHORT = 6
 _KEYS = re.compile(r"([A-Za-z0-9_.\-]{1,128}+)\\*+\"[ \t\r\n]*+[:,\]]")
@@ -31,13 +32,13 @@ class Detector:
     def __init__(self, rules: Rules) -> None:
         """Find credentials, and what else the rules ask for."""
         self._rules = rules
-        self._stems = (*_STEMS, *rules.fields)
+        self._stems = (*_STEMS, "mot de passe", "code is", *rules.fields)
 
     def find(self, text: str) -> list[Found]:
         """Return the secrets of a text, in order, none overlapping another."""
         if len(text) < _SHORT:
             return []
-        lower = text.lower()
+        lower = folded(text).lower()
         worded = any(stem in lower for stem in self._stems)
         rule = self._named if worded or "://" in text else self._plain
         if BEGINS.match(text) is None:

@@ -8,9 +8,11 @@ gone past, so time is linear.
 import re
 from collections.abc import Iterator
 
+from spectrace.redaction.everyday import by_custom
 from spectrace.redaction.findings import SECRET, Found
 from spectrace.redaction.judging import credential, is_secret_value, looks_chosen, prose, says_nothing
-from spectrace.redaction.names import Named, endings, in_query, is_header, named
+from spectrace.redaction.markup import by_markup
+from spectrace.redaction.names import Named, endings, folded, in_query, is_header, named
 
 _SIGN = re.compile(r"[=:]")
 _SPACE = frozenset(" \t")
@@ -54,7 +56,11 @@ _NAME_SHOWN = 64
 
 def by_position(text: str, extra: frozenset[str]) -> Iterator[Found]:
     """Yield what is a secret by the name before it, or by its place in a URL."""
+    text = folded(text)
     yield from _assigned(text, extra)
+    yield from by_custom(text, extra)
+    if "</" in text or "/>" in text or "<input" in text or "<meta" in text:
+        yield from by_markup(text, extra)
     lower = text.lower()
     if "bearer" in lower or "basic" in lower:
         for match in _BEARER.finditer(text):

@@ -36,6 +36,14 @@ _OWN: tuple[tuple[str, str, str], ...] = (
     ("xapp-", r"xapp-[0-9]-[A-Za-z0-9\-]{20,}+", "Slack app token"),
     ("shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}", "Shopify token"),
     ("dop_v1_", r"dop_v1_[a-f0-9]{64}", "DigitalOcean token"),
+    ("hv", r"(?<![A-Za-z0-9_\-.])hv[sbr]\.[A-Za-z0-9_\-]{24,}+", "Vault token"),
+    ("/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{17,20}/[A-Za-z0-9_\-]{40,}+", "Discord webhook"),
+    (
+        "$",
+        r"(?<![\w$])\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id|i|d)|scrypt|pbkdf2[\w\-]{0,16})\$[./A-Za-z0-9$=,+]{20,}+",
+        "password hash",
+    ),
+    ("Private-Lines:", r"(?<=Private-Lines: )[0-9]{1,4}\r?\n(?:[A-Za-z0-9+/=]{1,76}+(?:\r?\n|\Z))++", "private key"),
     ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}", "age secret key"),
 )
 _PLUGINS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
@@ -82,6 +90,7 @@ class Form:
 
 
 _FORMS = tuple(Form(*plugin) for plugin in _PLUGINS)
+_AWS_PAIR = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"']{1,6}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
 _COMPILED = tuple((anchor, re.compile(pattern), why) for anchor, pattern, why in _OWN)
 
 
@@ -91,6 +100,9 @@ def by_form(text: str) -> Iterator[Found]:
         if anchor in text:
             for match in pattern.finditer(text):
                 yield Found(match.start(), match.end(), SECRET, why)
+    if "AKIA" in text or "ASIA" in text:
+        for match in _AWS_PAIR.finditer(text):
+            yield Found(*match.span("value"), SECRET, "AWS secret key")
     for form in _FORMS:
         for anchor in form.anchors:
             if anchor in text:

@@ -64,10 +64,22 @@ class Named(Enum):
     STRONG = 3
 
 
+_FOLDED = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **str.maketrans("ñÑáéíóúłŁ\u00a0\u3000\u202f“”\u2018\u2019", "nNaeioulL   \"\"''"),
+}
+"""Fullwidth letters and signs, accents in names, other spaces and quotes: one character each, so places stay."""
+
+
+def folded(text: str) -> str:
+    """Return a text as names and signs are read in it, of the very same length."""
+    return text if text.isascii() else text.translate(_FOLDED)
+
+
 @lru_cache(maxsize=4096)
 def named(name: str, extra: frozenset[str] = frozenset()) -> Named:
     """Judge a field's name, in any spelling; `extra` are the user's own, lower case, without separators."""
-    name = name[-_LONGEST:]
+    name = folded(name[-_LONGEST:])
     if re.sub(r"[^0-9a-z]", "", name.lower()) in extra:
         return Named.STRONG
     words = [word.lower() for word in _WORDS.findall(name)]

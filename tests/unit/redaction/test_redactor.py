@@ -202,14 +202,35 @@ def test_redacting_twice_is_redacting_once(text):
     assert redactor().text(told) == told
 
 
+def meant(text: str) -> object:
+    """Return what a text says as JSON at every depth: a control character there comes back as an escape."""
+    try:
+        return told(json.loads(text, strict=False))
+    except ValueError:
+        return text
+
+
+def told(value: object) -> object:
+    match value:
+        case str():
+            return meant(value) if value[:1] in {"{", "["} else value
+        case list():
+            return [told(item) for item in value]
+        case dict():
+            return {key: told(item) for key, item in value.items()}
+        case _:
+            return value
+
+
 @given(plain)
+@example('["{\\"Password\\":\\"00\\u001f\\"}"]')
 @example("000000000password=00000000")
 @example('{"password": "0000000\\"", "api_key": {"user": "0000000"}}')
 def test_restoring_gives_the_text_back(text):
     one = redactor()
     back = one.restore(one.text(text))
 
-    assert back == text or json.loads(back) == json.loads(text)
+    assert back == text or meant(back) == meant(text)
 
 
 @given(values)
@@ -237,6 +258,26 @@ HOSTILE = [
     *("password=", 'password="', "Authorization: ", "?key=", "eyJhbGciOiJIUzI1NiJ9.", "sk-", "postgres://u:", "://"),
     *("QUJD" * 5, "QUJD" * 5 + " ", "-----BEGIN PRIVATE KEY-----", '{"password":', "[", '\\"', "xoxb-1-", "12345678:"),
     *("password:      ", "a.b-", "password=x_", "--token ", "glpat-", "AC0", "REDACTED-secret-"),
+    *("password is ", "<password>", '<a b="', "<dt>", "curl -u a:", "mysql a ", "'--token', ", "name: token\n value: "),
+    *(
+        "PASSWORD=a,",
+        "\nPASSWORD=a ",
+        "password:\n ",
+        "[['token',",
+        '["--token",',
+        '{"passwords":',
+        '{"kty":',
+        "$6$",
+        "AKIA",
+    ),
+    *(
+        '[["token","',
+        "password  ",
+        "REDACTED-secret-0123456789ab",
+        "password=REDACTED-secret-0123456789ab",
+        "a%3d",
+        "Private-Lines: 1\n",
+    ),
 ]
 
 
