@@ -35,6 +35,10 @@ _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
 )
 _DAMAGE = (zstandard.ZstdError, MemoryError, TypeError)
 """What unpacking raises: a damaged frame may claim any length, and SQLite holds whatever it is given, numbers too."""
+LARGEST = 1 << 30
+"""Bytes that one body or text may have: neither SQLite nor Postgres takes a value that is larger."""
+_HARMLESS = 4096
+"""A frame below this holds at most some 140 MB (128 KiB in 4 bytes); a look at its header costs more than it saves."""
 _PER_THREAD = threading.local()
 
 
@@ -50,20 +54,22 @@ def dictionary(number: int) -> bytes:
 
 def pack_body(data: bytes) -> tuple[int, bytes]:
     """Return (codec, bytes) of an event's body."""
+    _refuse_huge(data)
     packed = _compressor(BODIES).compress(data)
     return (_BODY, packed) if len(packed) < len(data) else (RAW, data)
 
 
 def pack_blob(data: bytes) -> tuple[int, bytes]:
     """Return (codec, bytes) of a blob: a text of any kind."""
+    _refuse_huge(data)
     packed = _compressor(BLOBS).compress(data)
     return (_BLOB, packed) if len(packed) < len(data) else (RAW, data)
 
 
-def unpack(codec: int, data: bytes) -> bytes:
-    """Return the bytes that were packed."""
+def unpack(codec: int, data: bytes, length: int | None = None) -> bytes:
+    """Return the bytes that were packed; they are damaged where a longer text is claimed than is known to be there."""
     try:
-        return _raw(data) if codec == RAW else _decompressor(codec).decompress(data)
+        return _raw(data) if codec == RAW else _decompressor(codec).decompress(_sane(codec, data, length))
     except _DAMAGE as error:
         raise _damaged(codec, error) from error
 
@@ -71,7 +77,10 @@ def unpack(codec: int, data: bytes) -> bytes:
 def unpack_all(codec: int, packed: Iterable[bytes]) -> list[bytes]:
     """Return the bytes of many that were packed alike: looking up how, for each, costs a tenth of it."""
     try:
-        return list(map(_raw if codec == RAW else _decompressor(codec).decompress, packed))
+        if codec == RAW:
+            return list(map(_raw, packed))
+        decompress = _decompressor(codec).decompress
+        return [decompress(one if len(one) < _HARMLESS else _sane(codec, one)) for one in packed]
     except _DAMAGE as error:
         raise _damaged(codec, error) from error
 
@@ -91,6 +100,27 @@ def _raw(data: bytes) -> bytes:
         msg = f"{type(data).__name__} is where bytes belong"
         raise TypeError(msg)
     return data
+
+
+def _sane(codec: int, data: bytes, length: int | None = None) -> bytes:
+    """Return the frame unless it would unpack to more than is right: a few kilobytes may hold gigabytes."""
+    if len(data) < _HARMLESS:
+        return data
+    claimed = zstandard.get_frame_parameters(data, format=_format(codec)).content_size
+    most = LARGEST if type(length) is not int else min(length, LARGEST)
+    if claimed > most:
+        msg = f"they would take {claimed:,} bytes, where at most {most:,} can be"
+        raise zstandard.ZstdError(msg)
+    return data
+
+
+def _refuse_huge(data: bytes) -> None:
+    if len(data) > LARGEST:
+        raise StoreError(f"a body or text of {len(data):,} bytes cannot be stored: one has at most {LARGEST:,}.")
+
+
+def _format(codec: int) -> int:
+    return zstandard.FORMAT_ZSTD1_MAGICLESS if codec - DICTIONARY >= _FIRST_WITHOUT_MAGIC else zstandard.FORMAT_ZSTD1
 
 
 def _damaged(codec: int, error: Exception) -> StoreError:
@@ -129,6 +159,6 @@ def _decompressor(codec: int) -> zstandard.ZstdDecompressor:
             raise NewerSchema(f"a row is packed with codec {codec}, which this spectrace does not know.")
         held[codec] = zstandard.ZstdDecompressor(
             dict_data=None if codec == ZSTD else zstandard.ZstdCompressionDict(dictionary(number)),
-            format=zstandard.FORMAT_ZSTD1_MAGICLESS if number >= _FIRST_WITHOUT_MAGIC else zstandard.FORMAT_ZSTD1,
+            format=_format(codec),
         )
     return held[codec]

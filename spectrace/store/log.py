@@ -245,8 +245,8 @@ class LogReader:
     def blobs(self, digests: set[str]) -> dict[str, bytes]:
         """Return the bytes of those blobs that are there; they are not checked against their digests."""
         with self._database.reading() as connection:
-            rows = self._blobs(connection, digests, "digest, codec, bytes")
-            return {name: _unpacked(name, codec, data) for name, (_, codec, data) in rows}
+            rows = self._blobs(connection, digests, "digest, codec, bytes, length")
+            return {name: _unpacked(name, *row[1:]) for name, row in rows}
 
     def heads(self, digests: set[str]) -> dict[str, Head]:
         """Return the beginnings of those blobs that are there."""
@@ -390,9 +390,9 @@ def _padded(keys: list[bytes]) -> tuple[bytes, ...]:
     return (*keys, *keys[-1:] * ((1 << (len(keys) - 1).bit_length()) - len(keys)))
 
 
-def _unpacked(digest: str, codec: int, data: bytes) -> bytes:
+def _unpacked(digest: str, codec: int, data: bytes, length: int) -> bytes:
     try:
-        return unpack(codec, data)
+        return unpack(codec, data, length)
     except NewerSchema:
         raise
     except StoreError as error:

@@ -4,6 +4,7 @@ from importlib.resources import files
 
 import pytest
 import sqlalchemy as sa
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from migrations.populated import sqlite_file
@@ -15,6 +16,7 @@ from spectrace.store.compression import (
     BODIES,
     CURRENT,
     DICTIONARY,
+    LARGEST,
     RAW,
     ZSTD,
     dictionary,
@@ -195,3 +197,28 @@ def test_a_recorded_episode_stays_small(tmp_path):
     assert bodies <= 4_240
     assert blobs <= 4_160
     store.close()
+
+
+def bomb(size: int) -> bytes:
+    """Pack that many zeros: a chunk at a time, so that nobody ever holds them."""
+    packer = zstandard.ZstdCompressor(level=1).compressobj(size=size)
+    chunk = bytes(1 << 24)
+    return b"".join(packer.compress(chunk) for _ in range(size // len(chunk))) + packer.flush()
+
+
+@pytest.fixture(scope="module")
+def gigabytes() -> bytes:
+    return bomb(LARGEST + (1 << 24))
+
+
+def test_a_frame_of_gigabytes_is_damage_before_it_is_unpacked(gigabytes):
+    for reading in (lambda: unpack(ZSTD, gigabytes), lambda: unpack_all(ZSTD, [OLD[ZSTD][1], gigabytes][1:])):
+        with pytest.raises(StoreError, match=r"would take 1,090,519,040 bytes, where at most 1,073,741,824 can be"):
+            reading()
+
+
+def test_a_text_that_claims_more_than_its_row_says_is_damage():
+    packed = bomb(1 << 28)
+
+    with pytest.raises(StoreError, match="at most 12 can be"):
+        unpack(ZSTD, packed, 12)

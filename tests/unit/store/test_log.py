@@ -9,6 +9,7 @@ from spectrace.audit.lines import plain
 from spectrace.core.events import GenerateRequested
 from spectrace.errors import EpisodeNotFound, StoreError
 from spectrace.store import log, tables
+from spectrace.store.compression import pack_blob
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 from tests.damage import damage
@@ -144,3 +145,15 @@ def test_blobs_that_cannot_be_unpacked_or_are_long_are_left_to_whoever_asks_for_
         monkeypatch.setattr(log, "_SMALL_BLOB", 1 << 16)
         damage(store.database.path, "UPDATE blobs SET bytes = zeroblob(40) WHERE rowid = 2")
         assert store.log.small_blobs(within) == []
+
+
+def test_a_blob_that_unpacks_to_far_more_than_its_row_says_is_damage(store):
+    huge = b"".join(sha256(bytes([one])).digest() for one in range(256)) * 100
+    codec, packed = pack_blob(huge)
+    digest = sha256(huge).digest()
+    with store.database.writing(durable=False) as connection:
+        values = {"digest": digest, "length": 7, "codec": codec, "bytes": packed}
+        connection.execute(tables.blobs.insert().values(values))
+
+    with pytest.raises(StoreError, match="would take 819,200 bytes, where at most 7 can be"):
+        store.log.blobs({f"sha256:{digest.hex()}"})
