@@ -76,6 +76,10 @@ def command(
         results.append(trust.result)
     elif trust is not None:
         results += forced(trust.path.name, trust.checkpoint)
+        point = trust.checkpoint
+        console.say(
+            f"{trust.path.name} is of the log {point.origin} with {point.size:,} leaves; --origin asks for one."
+        )
     if as_json:
         document.write("verify", [item(one) for one in results])
     else:
