@@ -21,6 +21,7 @@ from spectrace.redaction.detector import Detector
 from spectrace.redaction.findings import MARK, NUMBER, PLACEHOLDER, SECRET, Found, merged
 from spectrace.redaction.json_reading import BEGINS, Decoded
 from spectrace.redaction.json_walk import HIDDEN, walk
+from spectrace.redaction.mangled import finder
 from spectrace.redaction.restoring import escaped, put_back, standing
 from spectrace.redaction.rules import VERSION, Rules
 from spectrace.redaction.secret_key import SecretKey
@@ -69,6 +70,7 @@ class Redactor:
         rules = rules or Rules()
         self._key, self._rules = key, rules
         self._detector, self._cache = Detector(rules), _Cache()
+        self._mangled = finder((*rules.personal, *(name for name, _ in rules.patterns)))
         self._vault: dict[str, str] = {}
         self._searched: dict[str, str] = {}
         self._bare: set[str] = set()
@@ -93,7 +95,7 @@ class Redactor:
         """Return one for another episode: the same rules and key, nothing known yet."""
         other = object.__new__(Redactor)
         other._key, other._rules = self._key, self._rules
-        other._detector, other._cache = self._detector, self._cache
+        other._detector, other._cache, other._mangled = self._detector, self._cache, self._mangled
         other._vault, other._searched, other._bare = {}, {}, set()
         return other
 
@@ -139,6 +141,10 @@ class Redactor:
         if MARK not in text:
             return ()
         return tuple(dict.fromkeys(one[0] for one in PLACEHOLDER.finditer(text) if one[0] not in self._vault))
+
+    def mangled(self, text: str) -> tuple[str, ...]:
+        """Return what looks like a placeholder in a text and is none, so that nothing is put back for it."""
+        return self._mangled(text)
 
     def placeholder(self, kind: str, value: str) -> str:
         """Return what stands for a secret."""

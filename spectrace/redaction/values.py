@@ -46,10 +46,19 @@ def restored(redactor: Redactor, value: T) -> T:
 
 def unknown(redactor: Redactor, value: object) -> tuple[str, ...]:
     """Return the placeholders in a value that cannot be put back."""
+    return _told(redactor.unknown, value)
+
+
+def mangled(redactor: Redactor, value: object) -> tuple[str, ...]:
+    """Return what looks like a placeholder in a value and is none."""
+    return _told(redactor.mangled, value)
+
+
+def _told(find: Callable[[str], tuple[str, ...]], value: object) -> tuple[str, ...]:
     found: dict[str, None] = {}
 
     def look(text: str) -> str:
-        found.update(dict.fromkeys(redactor.unknown(text)))
+        found.update(dict.fromkeys(find(text)))
         return text
 
     leaves(value, look)

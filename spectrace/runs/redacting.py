@@ -2,8 +2,9 @@
 
 What an environment or a model answers, refuses or fails with is mapped here, whole: a stream has been put together by
 then, so a secret that was cut in two is one again. On the way out an action gets its real values back, just before it
-happens. One with a placeholder that this process does not know is not sent, since nobody could say what it would do;
-the model is told so, and that nothing happened. Replay asks no such source: its record is redacted already.
+happens. One with a placeholder that this process does not know is not sent, since nobody could say what it would do,
+nor is a write with a text that looks like a placeholder and is none (`redaction.mangled`); the model is told so, and
+that nothing happened. Replay asks no such source: its record is redacted already.
 
 An episode that was recorded without redaction and is gone on with is redacted around its record (`around`), so that
 the answers taken over are compared as they were recorded and written with placeholders.
@@ -13,10 +14,10 @@ from typing import NoReturn
 
 from spectrace.core.commands import Act, Generate
 from spectrace.core.events import EpisodeStarted, Event
-from spectrace.core.types import Action, Completion, NeedsModel, Observation
+from spectrace.core.types import Action, Completion, Effect, NeedsModel, Observation
 from spectrace.errors import EnvironmentFailed, ModelFailed, SpectraceError, Untestable
 from spectrace.redaction.redactor import Redactor
-from spectrace.redaction.values import has_placeholder, redacted, restored, unknown
+from spectrace.redaction.values import has_placeholder, mangled, redacted, restored, unknown
 from spectrace.runs.sources import Generated, Graded, Observed, Opened, Source
 
 
@@ -38,9 +39,9 @@ class RedactingSource:
 
     async def act(self, lane: str, request: int, command: Act) -> Observed | NeedsModel:
         """Let the action happen with its real values."""
-        missing = unknown(self._redactor, command.action) if command.supplied is None else ()
-        if missing:
-            return Observed(Observation(_not_sent(missing), error=True), self._state, self._state, None, "live")
+        objection = self._objection(command) if command.supplied is None else None
+        if objection is not None:
+            return Observed(Observation(objection, error=True), self._state, self._state, None, "live")
         try:
             answer = await self._source.act(lane, request, restored(self._redactor, command))
         except EnvironmentFailed as failure:
@@ -75,6 +76,14 @@ class RedactingSource:
         if missing:
             return _not_sent(missing)
         return redacted(self._redactor, await self._source.check(lane, restored(self._redactor, action)))
+
+    def _objection(self, command: Act) -> str | None:
+        """Say why an action is not sent; a mangled placeholder stops writes alone: a search for one does no harm."""
+        missing = unknown(self._redactor, command.action)
+        if missing:
+            return _not_sent(missing)
+        wrong = mangled(self._redactor, command.action) if command.effect is Effect.WRITE else ()
+        return _not_written(wrong) if wrong else None
 
     def _raise(self, failure: EnvironmentFailed) -> NoReturn:
         raise environment_failure(self._redactor, failure) from None
@@ -136,4 +145,11 @@ def _not_sent(missing: tuple[str, ...]) -> str:
     return (
         f"NOT SENT: {', '.join(missing)} stands for a value that was redacted, and this process does not know it. "
         "Nothing happened. Use a value that was seen in this episode."
+    )
+
+
+def _not_written(wrong: tuple[str, ...]) -> str:
+    return (
+        f"NOT SENT: {', '.join(wrong)} looks like what stands for a redacted value, and is not written as it was "
+        "shown. Nothing happened. Copy it exactly, in capitals and small letters, without anything in between."
     )

@@ -4,7 +4,7 @@ import json
 
 from spectrace.core.digest import task_digest, tools_digest
 from spectrace.core.types import Call, Completion, Message, Observation, Task, ToolCall, ToolSpec
-from spectrace.redaction.values import has_placeholder, leaves, redacted, restored, told_task, unknown
+from spectrace.redaction.values import has_placeholder, leaves, mangled, redacted, restored, told_task, unknown
 from tests.episodes import recorded_events
 from tests.redaction import PASSWORD, redactor
 
@@ -76,3 +76,10 @@ def test_a_placeholder_is_seen_at_any_depth():
 
 def test_leaves_map_texts_and_nothing_else():
     assert leaves((1, None, True, "a", ("b",)), str.upper) == (1, None, True, "A", ("B",))
+
+
+def test_a_mangled_placeholder_is_seen_in_any_text_of_a_value():
+    action = Call("log_in", json.dumps({"password": "REDACTED-SECRET-0906166776D2"}))
+
+    assert mangled(redactor(), action) == ("REDACTED-SECRET-0906166776D2",)
+    assert mangled(redactor(), Call("log_in", SECRET)) == ()

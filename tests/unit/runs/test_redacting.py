@@ -76,6 +76,29 @@ def test_an_action_with_a_placeholder_that_nobody_knows_is_not_sent_and_said_to_
     )
 
 
+@pytest.mark.parametrize("mangle", [str.upper, lambda text: text[:-1], lambda text: text.replace("-s", " -s")])
+def test_a_write_with_a_mangled_placeholder_is_not_sent_and_a_read_is(mangle):
+    one, inner = redactor(), Answers(Observed(Observation("found"), None, None, 1, "live"))
+    one.text(f"password={PASSWORD}")
+    source = RedactingSource(inner, one)
+    write = act(json.dumps({"password": mangle(one.placeholder("secret", PASSWORD))}))
+
+    written = asyncio.run(source.act("", 1, write))
+    assert (inner.asked, written.observation.error) == ([], True)
+    assert "Nothing happened" in written.observation.content
+
+    asyncio.run(source.act("", 2, replace(write, effect=Effect.READ)))
+    assert len(inner.asked) == 1
+
+
+def test_a_write_that_speaks_of_redaction_is_sent():
+    inner = Answers(Observed(Observation("done"), None, None, 1, "live"))
+    text = json.dumps({"file": "redacted-card-20261201.pdf", "note": "the redacted secret is gone"})
+
+    assert asyncio.run(RedactingSource(inner, redactor()).act("", 1, act(text))).observation.content == "done"
+    assert inner.asked[0][2].action.arguments == text
+
+
 def test_a_check_of_such_an_action_objects():
     objection = asyncio.run(
         RedactingSource(Answers(None), redactor()).check("", act("REDACTED-secret-0123456789ab").action)
