@@ -34,7 +34,11 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool], str
     (anchors, re.compile(pattern, re.IGNORECASE), right, why)
     for anchors, pattern, right, why in (
         (
-            (" is ", " was "),
+            tuple(
+                f"{noun} {verb}"
+                for noun in ("word", "phrase", "code", "pwd", "key", "secret", "token")
+                for verb in ("is", "was", "for")
+            ),
             rf"{_NOUN}(?: for [\w.@\-]{{1,64}})? (?:is|was)(?: now| set to)?:? {{1,3}}{_WORD}",
             looks_chosen,
             "told in a sentence",
@@ -52,7 +56,11 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool], str
             "quoted behind its name",
         ),
         (
-            ("->", "|", "\t", " .."),
+            tuple(
+                f"{noun}{sign}"
+                for noun in ("word", "phrase", "code", "pwd", "key", "secret", "token")
+                for sign in ("->", " ->", "|", " |", "\t", " ..")
+            ),
             rf"{_NOUN}[ \t]{{0,3}}(?:->|\||\.{{2,16}}|\t)[ \t]{{0,3}}{_WORD}",
             looks_chosen,
             "value behind its name",
@@ -88,7 +96,7 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool], str
             "password of netrc",
         ),
         (
-            ("curl", "wget", "http"),
+            ("curl", "wget"),
             r"(?<!\S)(?:-u|--user|--proxy-user)[ =]{1,3}[\"']?[^\s:\"'/]{1,64}:(?P<value>[^\s\"']{2,256})",
             _is_pair,
             "credential of a command",

@@ -38,11 +38,6 @@ _OWN: tuple[tuple[str, str, str], ...] = (
     ("dop_v1_", r"dop_v1_[a-f0-9]{64}", "DigitalOcean token"),
     ("hv", r"(?<![A-Za-z0-9_\-.])hv[sbr]\.[A-Za-z0-9_\-]{24,}+", "Vault token"),
     ("/api/webhooks/", r"(?<=/api/webhooks/)[0-9]{17,20}/[A-Za-z0-9_\-]{40,}+", "Discord webhook"),
-    (
-        "$",
-        r"(?<![\w$])\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id|i|d)|scrypt|pbkdf2[\w\-]{0,16})\$[./A-Za-z0-9$=,+]{20,}+",
-        "password hash",
-    ),
     ("Private-Lines:", r"(?<=Private-Lines: )[0-9]{1,4}\r?\n(?:[A-Za-z0-9+/=]{1,76}+(?:\r?\n|\Z))++", "private key"),
     ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}", "age secret key"),
 )
@@ -91,7 +86,28 @@ class Form:
 
 _FORMS = tuple(Form(*plugin) for plugin in _PLUGINS)
 _AWS_PAIR = re.compile(r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"']{1,6}(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
-_COMPILED = tuple((anchor, re.compile(pattern), why) for anchor, pattern, why in _OWN)
+_HASHED = (
+    "1$",
+    "2$",
+    "2a$",
+    "2b$",
+    "2x$",
+    "2y$",
+    "5$",
+    "6$",
+    "7$",
+    "y$",
+    "gy$",
+    "apr1$",
+    "argon2",
+    "scrypt$",
+    "pbkdf2",
+)
+_HASH = (
+    r"(?<![\w$])\$(?:1|2[abxy]?|5|6|7|y|gy|apr1|argon2(?:id|i|d)|scrypt|pbkdf2[\w\-]{0,16})\$[./A-Za-z0-9$=,+]{20,}+"
+)
+_HASHES = tuple((f"${name}", _HASH, "password hash") for name in _HASHED)
+_COMPILED = tuple((anchor, re.compile(pattern), why) for anchor, pattern, why in (*_OWN, *_HASHES))
 
 
 def by_form(text: str) -> Iterator[Found]:

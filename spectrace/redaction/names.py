@@ -68,12 +68,13 @@ _FOLDED = {
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
     **str.maketrans("ñÑáéíóúłŁ\u00a0\u3000\u202f“”\u2018\u2019", "nNaeioulL   \"\"''"),
 }
+_TO_FOLD = re.compile("[" + "".join(re.escape(chr(code)) for code in _FOLDED) + "]")
 """Fullwidth letters and signs, accents in names, other spaces and quotes: one character each, so places stay."""
 
 
 def folded(text: str) -> str:
     """Return a text as names and signs are read in it, of the very same length."""
-    return text if text.isascii() else text.translate(_FOLDED)
+    return text if text.isascii() or _TO_FOLD.search(text) is None else text.translate(_FOLDED)
 
 
 @lru_cache(maxsize=4096)
