@@ -5,12 +5,13 @@ one look-up and never recorded twice.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from spectrace.core.events import EpisodeStarted
 from spectrace.errors import EpisodeNotFound
+from spectrace.redaction.filing import require_plain
 from spectrace.redaction.redactor import Redactor
 from spectrace.redaction.values import redacted
 from spectrace.store.begun import Arrivals, arrivals
@@ -72,6 +73,13 @@ def import_each(  # noqa: PLR0913 - a file, where it goes and how one of its ent
     if record is not None:
         record.end()
     return found
+
+
+def require_filed(redactor: Redactor | None, project: str, run: str | None, tasks: Iterable[str]) -> None:
+    """Raise UsageError where an entry would be filed under a name that holds a secret; its numbers count from 1."""
+    if redactor is not None:
+        numbered = {f"the task id of entry {number}": task for number, task in enumerate(tasks, 1)}
+        require_plain(redactor.rules, {"the project": project, "the run": run} | numbered)
 
 
 def there_already(store: EventStore, episode: str, entry: str, file: str) -> str | None:

@@ -22,6 +22,7 @@ from spectrace.interchange.imported import (
     Progress,
     episode_id,
     import_each,
+    require_filed,
     there_already,
     write_episode,
 )
@@ -51,6 +52,7 @@ def import_file(  # noqa: PLR0913 - a file, where it goes and how
 ) -> list[Imported]:
     """Record every dialogue of a file; raise UsageError, before anything is recorded, for another file."""
     file = read_chat_file(Path(path))
+    require_filed(redactor, project, run, (one.entry for one in file.dialogues))
 
     def one(dialogue: Dialogue, record: Arrivals | None) -> Imported:
         return _import(file, dialogue, store, Filing(project, run, redactor=redactor), record)

@@ -12,6 +12,7 @@ from spectrace.interchange.imported import (
     Progress,
     episode_id,
     import_each,
+    require_filed,
     there_already,
     write_episode,
 )
@@ -38,6 +39,7 @@ def import_file(  # noqa: PLR0913 - a file, where it goes and how
 ) -> list[Imported]:
     """Record every simulation of a result file; raise UsageError, before anything is recorded, for another file."""
     file = read_result_file(Path(path))
+    require_filed(redactor, project, run, (one.task or "" for one in file.simulations))
 
     def one(entry: tuple[Simulation, str | None], record: Arrivals | None) -> Imported:
         simulation, reason = entry
