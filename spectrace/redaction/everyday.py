@@ -56,11 +56,7 @@ _FORMS: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[str], bool], str
             "quoted behind its name",
         ),
         (
-            tuple(
-                f"{noun}{sign}"
-                for noun in ("word", "phrase", "code", "pwd", "key", "secret", "token")
-                for sign in ("->", " ->", "|", " |", "\t", " ..")
-            ),
+            ("->", "|", "\t", " .."),
             rf"{_NOUN}[ \t]{{0,3}}(?:->|\||\.{{2,16}}|\t)[ \t]{{0,3}}{_WORD}",
             looks_chosen,
             "value behind its name",
