@@ -27,8 +27,12 @@ _SHOWN = 6
 
 @click.command("erase")
 @click.argument("targets", nargs=-1, metavar="[EP[:SEQ]]...")
-@click.option("--matching", metavar="TEXT", help="Every event that says this text, wherever it is.")
-@click.option("--regex", is_flag=True, help="--matching is a regular expression.")
+@click.option(
+    "--matching",
+    metavar="TEXT",
+    help="Every event that says this text, also escaped or in base64; not in hex, packed or encrypted.",
+)
+@click.option("--regex", is_flag=True, help="--matching is a regular expression; not looked for in base64.")
 @click.option("--ignore-case", is_flag=True, help="--matching finds upper and lower case alike.")
 @click.option("--before", metavar="TIME", help="Episodes that ended before: 2026-11-30, or 90d ago.")
 @click.option("--retention", is_flag=True, help="Episodes whose time is over, by [retention] in spectrace.toml.")
@@ -102,14 +106,25 @@ def _wanted(
     if named:
         return Named(named)
     if matching is not None:
-        return Matching(Needle(matching, regex, ignore_case))
+        return Matching(Needle(matching, regex, ignore_case, encoded=True))
     if before is not None:
-        return Before(moment(before))
+        return Before(_past(before))
     settings = settings_here()
     if not settings.retention.is_set:
         where = settings.path or "there is no spectrace.toml here (`spectrace init` writes one)"
         raise UsageError(f"nothing says how long episodes are kept: {where}. Set `[retention] days = N`.")
     return settings.retention.due(time.time_ns() // 1000)
+
+
+def _past(text: str) -> int | None:
+    """Return the moment; a mistyped year would take every episode, and nothing brings them back."""
+    at = moment(text)
+    if at is not None and at > time.time_ns() // 1000:
+        raise UsageError(
+            f"--before {text} is in the future, so it would take every episode that has ended. Give a time that is "
+            "past; for all of them, --before 0s, or name them."
+        )
+    return at
 
 
 def _planned(store: SqlEventStore, wanted: Wanted, *, as_json: bool) -> int:

@@ -115,6 +115,7 @@ def plan(store: SqlEventStore, wanted: Wanted) -> Plan:
             _name(store, targets, chosen)
         case Matching(needle):
             stays = _match(store, needle, chosen)
+            copies = [needle.not_found]
         case Before():
             copies = _ended_before(store, wanted, chosen)
     seqs = {number: some for number, some in chosen.seqs.items() if some}

@@ -1,6 +1,7 @@
 """`spectrace erase` and what every command says of a log of which something was erased."""
 
 import json
+from base64 import b64encode
 from dataclasses import replace
 
 import pytest
@@ -80,6 +81,7 @@ def test_children_are_listed(spectrace, episodes, tmp_path):
         (("--retention", "--every", "soon"), "a duration is 90s"),
         (("--retention",), "nothing says how long episodes are kept"),
         (("--before", "soon"), "a time is 2026-11-30"),
+        (("--before", "2999-01-01"), "--before 2999-01-01 is in the future"),
         (("nobody",), "nobody"),
     ],
 )
@@ -117,6 +119,28 @@ def test_what_stays_is_said_and_the_exit_code_is_1(spectrace, episodes, tmp_path
 
     assert said.exit_code == 1
     assert "Stays: the projects that episodes are filed under" in said.stderr
+
+
+def test_spellings_that_are_not_looked_for_are_said(spectrace, episodes):
+    said = " ".join(spectrace("erase", "--matching", ADDRESS, "--dry-run").stderr.split())
+
+    assert "Not reached: other spellings of the text are not looked for: in hex" in said
+    assert "--ignore-case" in said
+
+
+def test_base64_is_found(spectrace, episodes, tmp_path):
+    store = open_store(str(tmp_path / "spectrace.db"))
+    first = next(iter(store.read(episodes[0], 0, 1))).body
+    store.create("coded", replace(first, project=b64encode(f"to {ADDRESS}".encode()).decode()), 1).close()
+    store.close()
+    found = by_result(spectrace.items("erase", "--matching", ADDRESS, "--dry-run", code=1))
+
+    assert "coded" in {item["episode"] for item in found["planned"]}
+    assert [item["detail"] for item in found["stays"] if item["detail"].startswith("the projects")]
+
+
+def test_now_is_not_in_the_future(spectrace, episodes):
+    assert by_result(spectrace.items("erase", "--before", "0s", "--dry-run"))["planned"]
 
 
 def test_hostile_text_is_shown_as_it_is(spectrace, episodes):

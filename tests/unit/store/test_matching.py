@@ -1,12 +1,15 @@
 """Finding a text in whatever form it was recorded."""
 
+import html
 import json
+from base64 import b64encode, urlsafe_b64encode
 from urllib.parse import quote
 
 import pytest
 
 from spectrace.core.digest import canonical
 from spectrace.errors import UsageError
+from spectrace.store import bounded_regex
 from spectrace.store.matching import Needle, forms, leaves, referred, resolved
 
 ADDRESS = "ana@example.com"
@@ -27,10 +30,30 @@ def found(needle: Needle, value: object, hit: set[str] | None = None, texts: dic
         "".join(f"\\u{ord(char):04x}" for char in ADDRESS),
         quote(f"https://example.net/?to={ADDRESS}", safe=":/?="),
         json.dumps({"url": quote(ADDRESS, safe="")}),
+        html.escape("<ana@example.com>").replace("@", "&#64;"),
+        json.dumps({"mail": "".join(f"&#x{ord(char):x};" for char in ADDRESS)}),
+        ADDRESS.replace("@", "=40").replace("com", "c=\r\nom"),
     ],
 )
 def test_it_is_found_in_every_form(said):
     assert found(Needle(ADDRESS), {"content": [said]})
+
+
+@pytest.mark.parametrize("before", ["", "x", "xy", "xyz", "Basic: "])
+@pytest.mark.parametrize("text", [ADDRESS, "Zoë?>~ÿÿ"])
+@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
+def test_it_is_found_in_base64_wherever_it_begins_when_asked(encode, text, before):
+    said = {"content": "token " + encode(f"{before}{text}:more".encode()).decode()}
+
+    assert found(Needle(text, encoded=True), said)
+    assert not found(Needle(text), said)
+    assert not found(Needle("Zoë?>~ÿÿ ana", encoded=True), said)
+
+
+def test_what_is_not_looked_for_is_said_as_it_is_asked_for():
+    assert "--ignore-case" in Needle(ADDRESS).not_found
+    assert "--ignore-case" not in Needle(ADDRESS, ignore_case=True).not_found
+    assert "in base64, with" in Needle("ana", regex=True).not_found
 
 
 @pytest.mark.parametrize("text", ['say "hello" \\ there', "line\nbreak", "Zoë 🙂", "tab\tand / slash"])
@@ -71,6 +94,13 @@ def test_upper_and_lower_case_are_alike_when_asked():
 def test_a_regular_expression_is_searched_for():
     assert found(Needle(r"ana@\w+\.com", regex=True), {"content": json.dumps(ADDRESS)})
     assert not found(Needle(r"^ana$", regex=True), {"content": ADDRESS})
+
+
+def test_an_expression_that_would_never_end_is_stopped(monkeypatch):
+    monkeypatch.setattr(bounded_regex, "LIMIT_S", 0.3)
+
+    with pytest.raises(UsageError, match=r"was stopped after 0\.3 s on one text of 41 characters"):
+        found(Needle("(a+)+$", regex=True), {"content": "a" * 40 + "b"})
 
 
 @pytest.mark.parametrize(("text", "regex"), [("", False), ("", True), ("a*", True), ("(", True)])
