@@ -389,34 +389,3 @@ def test_a_limit_of_tokens_that_nobody_can_keep_stops_the_run_at_once_and_says_w
     assert (result.exit_code, len(line.items("ls"))) == (1, 1)
     assert "Drop -o max_tokens, or use a model" in result.stderr
     assert "goes on where it stopped" not in result.stderr
-
-
-SECRET_NAME = "nightly-ghp_" + "a1B2" * 9
-
-
-@pytest.mark.parametrize("option", ["--project", "--name"])
-def test_a_project_or_run_that_holds_a_secret_is_refused_before_a_database_exists(line, pair, option, tmp_path):
-    result = line(*pair, option, SECRET_NAME, "--db", "named.db")
-
-    assert (result.exit_code, result.stdout, "ghp_" in result.stderr) == (2, "", False)
-    assert "nightly-***" in result.stderr
-    assert not (tmp_path / "named.db").exists()
-
-
-def test_so_is_a_project_of_the_settings(line, pair, tmp_path):
-    settings = tmp_path / "spectrace.toml"
-    written = settings.read_text() if settings.exists() else ""
-    settings.write_text(f'project = "{SECRET_NAME}"\n{written}')
-    result = line(*pair)
-
-    assert (result.exit_code, "the project 'nightly-***'" in " ".join(result.stderr.split())) == (2, True)
-
-
-def test_a_label_that_holds_a_secret_is_redacted_on_both_sides_of_its_sign(line, pair):
-    result = line(*pair, "--label", 'password=hunter"2Zq9', "--label", f"{SECRET_NAME[8:]}=vvvv")
-    (item,) = line.items("ls")
-
-    assert result.exit_code == 0
-    assert "hunter" not in json.dumps(item)
-    assert "ghp_" not in json.dumps(item)
-    assert sorted(item["labels"].values())[1] == "vvvv"

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from spectrace.cli.run_choices import choose_protocols, choose_tasks, lacking, named_models, require_scoring, unasked
@@ -12,6 +14,7 @@ from spectrace.models.openai import OpenAIClient
 from spectrace.models.scripted import ScriptedModel
 from spectrace.models.sglang import SGLangClient
 from spectrace.settings import Settings
+from tests.shop_log import STRONG_SCRIPT, WEAK_SCRIPT, script
 
 
 def test_tasks_are_chosen_by_comma_by_repetition_and_all():
@@ -143,3 +146,43 @@ def test_every_role_of_any_protocol_needs_a_model_and_no_other():
     assert named_models([WeakOnly()], given, Settings()) == {"weak": "scripted:w"}
     with pytest.raises(UsageError, match="strong-only needs a strong model"):
         named_models([WeakOnly(), StrongOnly()], given, Settings())
+
+
+# -- names that episodes are filed under ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair(line, tmp_path):
+    weak, strong = script(tmp_path / "weak.json", WEAK_SCRIPT), script(tmp_path / "strong.json", STRONG_SCRIPT)
+    return ["run", "--env", "shop", "--task", "cancel-own", "--weak", weak, "--strong", strong]
+
+
+SECRET_NAME = "nightly-ghp_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize("option", ["--project", "--name"])
+def test_a_project_or_run_that_holds_a_secret_is_refused_before_a_database_exists(line, pair, option, tmp_path):
+    result = line(*pair, option, SECRET_NAME, "--db", "named.db")
+
+    assert (result.exit_code, result.stdout, "ghp_" in result.stderr) == (2, "", False)
+    assert "nightly-***" in result.stderr
+    assert not (tmp_path / "named.db").exists()
+
+
+def test_so_is_a_project_of_the_settings(line, pair, tmp_path):
+    settings = tmp_path / "spectrace.toml"
+    written = settings.read_text() if settings.exists() else ""
+    settings.write_text(f'project = "{SECRET_NAME}"\n{written}')
+    result = line(*pair)
+
+    assert (result.exit_code, "the project 'nightly-***'" in " ".join(result.stderr.split())) == (2, True)
+
+
+def test_a_label_that_holds_a_secret_is_redacted_on_both_sides_of_its_sign(line, pair):
+    result = line(*pair, "--label", 'password=hunter"2Zq9', "--label", f"{SECRET_NAME[8:]}=vvvv")
+    (item,) = line.items("ls")
+
+    assert result.exit_code == 0
+    assert "hunter" not in json.dumps(item)
+    assert "ghp_" not in json.dumps(item)
+    assert sorted(item["labels"].values())[1] == "vvvv"
