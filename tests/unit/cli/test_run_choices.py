@@ -148,7 +148,7 @@ def test_every_role_of_any_protocol_needs_a_model_and_no_other():
         named_models([WeakOnly(), StrongOnly()], given, Settings())
 
 
-# -- names that episodes are filed under ---------------------------------------------------------------------------------
+# -- names that episodes are filed under -------------------------------------------------------------------------------
 
 
 @pytest.fixture
