@@ -26,6 +26,8 @@ def unknowns_of(
     """
     if covered is None:
         yield NotKnown(LOG, None, "uncovered", "there is no checkpoint: nothing outside the database vouches for it")
+    elif covered.doubt is not None:
+        yield NotKnown(LOG, None, "uncovered", covered.doubt)
     presence, now = Presence(store), time.time_ns() // 1000
     for number, episode in enumerate(episodes, 1):
         if told is not None:

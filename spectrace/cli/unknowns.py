@@ -13,6 +13,7 @@ from spectrace.audit.answers import Filters
 from spectrace.audit.covering import covering
 from spectrace.audit.lines import counted
 from spectrace.audit.reading import Unread
+from spectrace.audit.signing import read_key
 from spectrace.audit.unknowns import KINDS, LOG, NotKnown
 from spectrace.audit.unknowns_reading import unknowns_of
 from spectrace.cli import console, document
@@ -20,6 +21,7 @@ from spectrace.cli.console import Column
 from spectrace.cli.listing import TOLD_EVERY, counts, episodes_of
 from spectrace.cli.options import db_option, filter_options, json_option, reading
 from spectrace.cli.select import episodes_argument
+from spectrace.errors import UsageError
 
 _COLUMNS = (Column("event"), Column("kind"), Column("tool", rank=1), Column("detail", flex=30))
 
@@ -34,6 +36,7 @@ _COLUMNS = (Column("event"), Column("kind"), Column("tool", rank=1), Column("det
     metavar="FILE",
     help="Covered is what this checkpoint has. [default: the database's newest]",
 )
+@click.option("--key", metavar="PUB", help="The public key that must have signed it, or the file that holds it.")
 @db_option
 @json_option
 @click.pass_context
@@ -42,6 +45,7 @@ def command(
     episodes: Sequence[str],
     kinds: Sequence[str],
     checkpoint: Path | None,
+    key: str | None,
     db: str | None,
     *,
     every: bool,
@@ -49,9 +53,12 @@ def command(
     as_json: bool,
 ) -> None:
     """List what the log does not know or cannot prove, by kind; exits 0 with a list too."""
+    if key is not None and checkpoint is None:
+        raise UsageError("--key PUB goes with --checkpoint FILE.")
+    signer = None if key is None else read_key(key)
     lost: list[Unread] = []
     with reading(db) as reader, console.progress() as progress:
-        covered = covering(reader.store, checkpoint)
+        covered = covering(reader.store, checkpoint, signer)
         names = episodes_of(reader, episodes, filters, every=every)
 
         def told(done: int) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from spectrace.audit.checkpoints import create
 from spectrace.audit.covering import covering
+from spectrace.audit.leaves import leaves_due, read_leaf
 from spectrace.audit.signing import Signer
 from spectrace.errors import UsageError
 from spectrace.store import tables
@@ -78,3 +79,33 @@ def test_a_copy_that_cannot_be_read_covers_nothing(store, signed):
     found = covering(store, None)
 
     assert "cannot be read" in found.lacking(covered, 1)[1]
+
+
+def test_what_nothing_outside_the_database_says_is_doubted_and_what_a_key_signed_is_not(store, signed):
+    covered, _, file = signed
+
+    assert "nothing outside it was asked" in covering(store, None).doubt
+    assert "is taken at its word" in covering(store, file).doubt
+    assert covering(store, file, SIGNER.key).doubt is None
+    assert covering(store, file, SIGNER.key).lacking(covered, 1) is None
+
+
+def test_a_file_that_the_key_did_not_sign_covers_nothing(store, signed):
+    covered, _, file = signed
+    other = Signer("log.example/other", bytes(32)).key
+
+    assert "did not sign" in covering(store, file, other).lacking(covered, 1)[1]
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["by its file", "by the database's copy"])
+def test_leaves_of_the_database_that_do_not_have_the_root_cover_nothing(store, signed, named):
+    covered, newer, file = signed
+    file.with_name(f"{file.name}.leaves").unlink()
+    with store.database.writing(durable=False) as connection:
+        (data,) = (one.data for one in leaves_due(connection).leaves if read_leaf(one.data).episode == newer)
+        place = tables.leaves.c.place == 1
+        connection.execute(tables.leaves.update().where(place).values(episode=newer, data=data))
+    found = covering(store, file if named else None)
+
+    assert "whose root the database's leaves do not have" in found.lacking(covered, 1)[1]
+    assert found.lacking(newer, 1)[0] == 0
