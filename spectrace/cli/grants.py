@@ -9,15 +9,17 @@ from spectrace.audit.lines import counted
 from spectrace.cli import console, document
 from spectrace.cli.options import db_option, json_option
 from spectrace.config import database_url
-from spectrace.store.grants import Grant, apply, statements
+from spectrace.store.grants import Grant, apply, limits, statements
 from spectrace.store.sql import open_store
 
 
 @click.command()
 @click.option("--recorder", multiple=True, metavar="ROLE", help="May record and read, and change nothing recorded.")
 @click.option("--reader", multiple=True, metavar="ROLE", help="May read.")
-@click.option("--eraser", multiple=True, metavar="ROLE", help="May erase and read, and record nothing else.")
-@click.option("--project", metavar="NAME", help="Only what is filed under this project, for recorders and readers.")
+@click.option(
+    "--eraser", multiple=True, metavar="ROLE", help="May erase and read; as SQL also delete texts without a record."
+)
+@click.option("--project", metavar="NAME", help="Recorders and readers see this project, and all administrative logs.")
 @click.option("--apply", "applied", is_flag=True, help="Run it; without this it is only printed.")
 @click.option("--revoke", is_flag=True, help="Take away whatever the roles may do to the log.")
 @db_option
@@ -43,6 +45,7 @@ def grants(
         found = statements(store.database, given, project=project, revoke=revoke)
         if applied:
             apply(store.database, found)
+    notes = [] if revoke else list(limits(given, project))
     if as_json:
         document.write("db-grants", [{"statement": one, "applied": applied} for one in found])
     elif applied:
@@ -52,3 +55,5 @@ def grants(
         for one in ("BEGIN", *found, "COMMIT"):
             click.echo(f"{one};")  # printable, and never folded: it is to be run
         console.say("Nothing was changed: --apply runs it, as the log's owner.", style="dim")
+    for words in notes:
+        console.say(f"Not prevented: {words}.", style="warning")

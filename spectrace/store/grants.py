@@ -3,7 +3,8 @@
 A role has one job. A *reader* selects. A *recorder* also adds rows, and changes what a writer moves: an episode's end,
 head and lease, a run's settings, projections, the queue; never an event, a text, a leaf, a proof or a name. An *eraser*
 takes bodies, salts and texts away and adds the record of it. A second grant replaces the first. No job may alter,
-truncate or guard anything: tables, triggers and functions stay their owner's, who is above all of this.
+truncate or guard anything: tables, triggers and functions stay their owner's, who is above all of this. What the jobs
+do not prevent, `limits` says to whoever grants them.
 
 Of one project: row level security, by policies that restrict the granted role and nobody else (`rights`).
 """
@@ -69,6 +70,27 @@ def statements(
         if not revoke:
             said += _given(place, one, project)
     return said
+
+
+def limits(grants: Sequence[Grant], project: str | None) -> Iterator[str]:
+    """Yield in words what these roles can do that nobody might expect of them."""
+    jobs = {one.job for one in grants}
+    if project is not None:
+        yield (
+            "a role of one project reads the administrative logs whole, also who erased what in other projects, with "
+            "the episodes' ids and the reasons given"
+        )
+    if "recorder" in jobs:
+        yield (
+            "a recorder can lock the tables of projections, which it makes anew, and so keep others waiting; of what "
+            "it may write, it can write what is not true, which `spectrace verify` compares"
+        )
+    if "eraser" in jobs:
+        yield (
+            "an eraser can, with SQL of its own, erase bodies and delete texts without a record of it, and lock the "
+            "tables that it cleans; `spectrace verify` and `spectrace db check` name what is gone so, and nobody "
+            "brings it back"
+        )
 
 
 def apply(database: Database, texts: Sequence[str]) -> None:

@@ -39,6 +39,17 @@ def test_it_applies_and_takes_back_and_says_how_much(line, roles):
     assert all(one["statement"].startswith(("REVOKE", "DROP POLICY")) for one in items)
 
 
+def test_what_the_jobs_do_not_prevent_is_said(line, roles):
+    reader, eraser = roles.make(), roles.make()
+    of_one = line("db", "grants", "--reader", reader, "--project", "ours", "--db", roles.url)
+    erasing = line("db", "grants", "--eraser", eraser, "--db", roles.url)
+    taken = line("db", "grants", "--eraser", eraser, "--db", roles.url, "--revoke")
+
+    assert "a role of one project reads the administrative logs whole" in " ".join(of_one.stderr.split())
+    assert "delete texts without a record" in " ".join(erasing.stderr.split())
+    assert "Not prevented" not in taken.stderr
+
+
 def test_a_role_that_may_not_grant_is_told_so(line, roles):
     recorder = roles.granted("recorder")
     done = line("db", "grants", "--reader", roles.make(), "--db", recorder, "--apply")
