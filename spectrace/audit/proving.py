@@ -14,6 +14,7 @@ from spectrace.audit import checkpoint_files
 from spectrace.audit.checkpoint_files import Held
 from spectrace.audit.integrity import CONSISTENT, INVALID, UNKNOWN, VerifyResult
 from spectrace.audit.leaves import Leaf
+from spectrace.audit.lines import counted
 from spectrace.audit.signing import cosigned_by, signed_by
 from spectrace.audit.standing_leaves import Stored, Tree
 from spectrace.core.notes import BadNote, Checkpoint, Key
@@ -130,7 +131,7 @@ def _compared(result: VerifyResult, leaves: Sequence[Leaf], stored: Stored | Non
         return replace(result, result=INVALID, detail=f"its row says {'; '.join(differing)}: somebody altered it")
     when = "" if at is None else f" at {_time(at)}"
     newer = stored.events - newest.events
-    more = f"; {newer} events after that are newer than the checkpoint" if newer else ""
+    more = f"; newer than the checkpoint: {counted(newer, 'event')}" if newer else ""
     detail = f"{result.detail}; as it was signed{when}{more}"
     return replace(result, result=VALID, covered_to=newest.events - 1, detail=detail)
 
