@@ -29,7 +29,7 @@ def test_an_episode_that_has_its_leaves_is_valid_up_to_the_newest():
     found = proved(replace(STORED, events=9), replace(WHOLE, events=9, covered_to=8))
 
     assert (found.result, found.covered_to, found.events) == (VALID, 6, 9)
-    assert "2 events after that are newer" in found.detail
+    assert "newer than the checkpoint: 2 events" in found.detail
 
 
 def test_an_episode_without_a_leaf_is_newer_and_stays_consistent():
