@@ -3,7 +3,7 @@
 SQLite: the file is written anew (VACUUM), the write-ahead log folded in and cut to nothing. Postgres: the tables are
 written anew (VACUUM FULL) and their statistics, which hold samples of what stood in columns, taken again. Either can
 be held up, by a reader that still sees the old state or for want of rights: then it says so, the database stays marked,
-and the next erasure does it.
+and the next erasure does it. On Postgres only the owner may leave that mark: anybody else is told what to run instead.
 """
 
 import sqlite3
@@ -98,10 +98,16 @@ def _postgres(database: Database, wait_s: float) -> Iterator[str]:
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
         denied = [name for name in TABLES if name not in held and before[name] == after[name]]
+        again = "run the same erasure again"
+        if not marked(connection):  # only the owner may leave a mark; without one, nothing tells the next erasure
+            again = (
+                f"run `VACUUM (FULL, ANALYZE) {', '.join(TABLES)}`, as this role or as the owner: this role can leave "
+                "no mark that it is still to be done, so the same erasure again does nothing"
+            )
         if held:
             yield (
                 f"{', '.join(held)} could not be written anew within {wait_s:g} s: somebody reads or writes there. "
-                "Run the same erasure again when they have ended"
+                f"When they have ended, {again}"
             )
         if denied:
             yield (
@@ -111,7 +117,7 @@ def _postgres(database: Database, wait_s: float) -> Iterator[str]:
         if pinned:
             yield (
                 f"transactions that began before the erasure still see what was erased, so it is kept for them (server "
-                f"processes {', '.join(map(str, pinned))}). End them, then run the same erasure again"
+                f"processes {', '.join(map(str, pinned))}). End them, then {again}"
             )
         if not (held or denied or pinned):
             with suppress(sa.exc.ProgrammingError):  # the owner's: an eraser's own erasures left no mark
@@ -141,9 +147,24 @@ def _old_snapshots(connection: sa.Connection, wait_s: float) -> Sequence[int]:
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
         "AND backend_xmin IS NOT NULL AND backend_type = 'client backend' AND txid_current() - age(backend_xmin) < %s"
     )
+    veiled = _veiled(connection)
     until = time.monotonic() + wait_s
     while True:
-        found = list(connection.exec_driver_sql(text, (here,)).scalars())
-        if not found or time.monotonic() > until:
-            return [int(pid) for pid in found]
+        found = {int(pid) for pid in connection.exec_driver_sql(text, (here,)).scalars()}
+        veiled &= _veiled(connection)
+        if not (found or veiled) or time.monotonic() > until:
+            return sorted(found | {pid for pid, _ in veiled})
         time.sleep(0.1)
+
+
+def _veiled(connection: sa.Connection) -> set[tuple[int, str]]:
+    """Return others' transactions of which this role is not told what they see: any that is open now may see old rows.
+
+    Who is neither superuser nor of pg_read_all_stats is told of its own sessions alone; locks are told to everybody.
+    """
+    text = (
+        "SELECT a.pid, l.virtualxid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
+        "WHERE l.locktype = 'virtualxid' AND a.datname = current_database() AND a.pid <> pg_backend_pid() "
+        "AND a.backend_type IS NULL AND a.usesysid IS NOT NULL"
+    )
+    return {(int(pid), str(name)) for pid, name in connection.exec_driver_sql(text)}
