@@ -16,7 +16,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from spectrace.errors import StoreError
-from spectrace.store import migrate, revisions
+from spectrace.store import migrate, revisions, stand_ins
 from spectrace.store.backup import copied
 from spectrace.store.bundle_reader import is_zip
 from spectrace.store.database import parse_url
@@ -56,7 +56,10 @@ def lend(url: str) -> Evidence:
     path = Path(parsed.database or "")
     if parsed.get_backend_name() != "sqlite" or not path.is_file():
         return Evidence(url)
-    return _unpacked(path) if is_zip(path) else _older(url, path)
+    if is_zip(path):
+        return _unpacked(path)
+    stand_ins.refuse(path, evidence=True)
+    return _older(url, path)
 
 
 @contextmanager
@@ -98,6 +101,7 @@ def _older(url: str, path: Path) -> Evidence:
         return Evidence(url)
     with _directory() as directory:
         copy, digests = Path(directory.name) / path.name, _all_copied(path, Path(directory.name))
+        stand_ins.refuse(copy)  # with what its write-ahead log holds
         found = _revision(copy, immutable=False) if digests else None
         if _is_older(found):
             lacking = _upgraded(path, copy, found)

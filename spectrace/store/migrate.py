@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from spectrace.core.admin_events import AdminUpgraded
 from spectrace.errors import NewerSchema, StoreError
-from spectrace.store import admin, compression, revisions, tables, triggers
+from spectrace.store import admin, compression, revisions, stand_ins, tables, triggers
 from spectrace.store.address import refuse_bundle
 from spectrace.store.backup import Backup, take
 from spectrace.store.database import Database, parse_url, shown
@@ -179,6 +179,7 @@ def check_place(database: Database) -> None:
     if database.path.exists() and not database.path.is_file():  # to open a pipe waits for who writes it
         raise StoreError(f"database {database.path} is a pipe, a device or a socket; a file was expected.")
     refuse_bundle(database.url)
+    stand_ins.refuse(database.path)
     if not database.path.exists() and database.read_only and database.path.suffix == ".zip":
         raise StoreError(f"there is no bundle {database.path}: check the path given with --db.")
     if not database.path.exists() and database.read_only:
