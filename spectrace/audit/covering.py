@@ -6,7 +6,7 @@ compares.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -18,6 +18,7 @@ from spectrace.core import merkle
 from spectrace.core.notes import BadNote, Checkpoint, Key, parse_checkpoint, parse_note
 from spectrace.errors import UsageError
 from spectrace.store import tables
+from spectrace.store.leaf_rows import ADMINISTRATIVE
 from spectrace.store.listing import Listable
 from spectrace.store.sql import SqlEventStore
 
@@ -36,6 +37,8 @@ class Covering:
     """The checkpoint in words."""
     doubt: str | None = None
     """Why that may not be so: nothing outside the database says it, or nobody is known to have signed it."""
+    projects: Mapping[str, str] = field(default_factory=dict)
+    """The project of each run, by its last leaf."""
 
     def lacking(self, episode: str, events: int) -> tuple[int, str] | None:
         """Return the first event that it does not cover, and why; None where it covers all."""
@@ -77,7 +80,7 @@ def _from_file(store: Listable, path: Path, key: Key | None) -> Covering:
         return Covering({}, f"{name}, which the key {key.name} did not sign,")
     doubt = None if key is not None else f"{path.name} is taken at its word: --key PUB tells whether it is signed"
     if held.leaves is not None:
-        return Covering(_events(held.leaves), name, doubt)
+        return _covers(held.leaves, name, doubt)
     if not isinstance(store, SqlEventStore):
         raise UsageError(
             f"{held.problem}, and a log in memory has no leaves of its own: what {name} covers is unknown."
@@ -93,16 +96,19 @@ def _by_leaves(store: SqlEventStore, said: Checkpoint, name: str, doubt: str | N
         kept = [data for data in connection.scalars(query) if type(data) is bytes]
     if len(kept) != said.size or merkle.root(hashes(kept)) != said.root:
         return Covering({}, f"{name.rstrip(',')}, whose root the database's leaves do not have,", doubt)
-    return Covering(_events(kept), name, doubt)
+    return _covers(kept, name, doubt)
 
 
-def _events(leaves: Iterable[bytes]) -> dict[str, int]:
+def _covers(leaves: Iterable[bytes], name: str, doubt: str | None) -> Covering:
     """Return the events of each episode by its last leaf; what is no leaf covers nothing."""
-    found: dict[str, int] = {}
+    events: dict[str, int] = {}
+    projects: dict[str, str] = {}
     for data in leaves:
         try:
             leaf = read_leaf(data)
         except BadLeaf:
             continue
-        found[leaf.episode] = leaf.events
-    return found
+        events[leaf.episode] = leaf.events
+        if leaf.status != ADMINISTRATIVE:
+            projects[leaf.episode] = leaf.project
+    return Covering(events, name, doubt, projects)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from spectrace.core import merkle
 from spectrace.core.digest import checked_canonical
-from spectrace.store import leaf_rows
+from spectrace.store import leaf_rows, sight
 from spectrace.store.leaf_rows import Standing
 from spectrace.store.names import is_episode_id
 from spectrace.store.statements import key
@@ -114,16 +114,27 @@ def as_leaves(connection: sa.Connection, standings: Sequence[Standing]) -> Itera
 
 
 def strays(connection: sa.Connection, leaves: Iterable[Leaf]) -> Iterator[tuple[Leaf, int | None]]:
-    """Yield the leaves that are no prefix of their episode as it is stored, and how many events it has (None: gone)."""
+    """Yield the leaves that are no prefix of their episode as it is stored, and how many events it has (None: gone).
+
+    Of a leaf whose episode the role is not shown nothing is said: it may be there.
+    """
+    project = sight.only_project(connection)
     there = {one.episode: one for one in leaf_rows.standings(connection)}
     found = [(leaf, there.get(leaf.episode)) for leaf in leaves]
     keys = [key(one.number, leaf.events - 1) for leaf, one in found if one is not None]
     links = leaf_rows.links(connection, keys)
     for leaf, one in found:
+        if one is None and may_hide(leaf, project):
+            continue
         if one is None:
             yield leaf, None
         elif one.events < leaf.events or links.get(key(one.number, leaf.events - 1)) != bytes.fromhex(leaf.head):
             yield leaf, one.events
+
+
+def may_hide(leaf: Leaf, project: str | None) -> bool:
+    """Whether the role that is shown one project alone is not shown the episode of a leaf."""
+    return project is not None and leaf.status != leaf_rows.ADMINISTRATIVE and leaf.project != project
 
 
 def _moved(one: Standing, last: bytes | None) -> bool:

@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from spectrace.audit.answers import Filters
 from spectrace.audit.checkpoint_files import Held, leaves_file
 from spectrace.audit.checkpoints import DATABASE
+from spectrace.audit.hidden import hidden, only_project, unknown
 from spectrace.audit.integrity import INVALID, UNKNOWN, VerifyResult
 from spectrace.audit.leaves import BadLeaf, Leaf, hashes, read_leaf, strays
 from spectrace.audit.lines import counted
-from spectrace.audit.proved_choice import unlisted
+from spectrace.audit.proved_choice import may_pass, unlisted
 from spectrace.audit.proving import prove_leaves, removed
 from spectrace.audit.standing_leaves import Tree, by_episode, in_database
 from spectrace.audit.verifying import Told, projections_told
@@ -45,6 +46,7 @@ class Proof:
             self._kept = leaf_rows.kept(connection)
         self._leaves = held.leaves if held.leaves is not None else self._own()
         self.tree: Tree = by_episode(_readable(self._leaves or ()))
+        self._project = only_project(store)
 
     def names(self) -> list[str]:
         """Return the episodes by their rows, which is all of them: runs first, then administrative logs."""
@@ -69,7 +71,8 @@ class Proof:
         found = {one.episode: one for one in self.episodes(results)}
         there = [name for name in found if name != DATABASE]
         elsewhere = self._elsewhere(there)
-        for one in removed(self.tree, [*there, *elsewhere]):
+        unseen = hidden(self.tree, set(there), self._project)
+        for one in removed(self.tree, [*there, *elsewhere, *unseen]):
             found[one.episode] = one
         with self._store.database.reading() as connection:
             for episode, what in (*self._altered_leaves(connection), *_altered_rows(connection)):
@@ -80,20 +83,31 @@ class Proof:
         problems = [(one.check, one.problem) for one in soundness.check(url) if one.problem is not None]
         database = [f"{check}: {problem}" for check, problem in problems if check != ROWS]
         other = [self._another_log(there, elsewhere)] if elsewhere else []
-        return [*found.values(), *(_of_all(one) for one in database), *other, *self._file()]
+        return [*found.values(), *(_of_all(one) for one in database), *other, *self._unseen(unseen), *self._file()]
 
     def missing(self, prefix: str) -> list[VerifyResult]:
         """Return the results of the episodes that the checkpoint has, whose ids start so, and that are not there."""
         there = set(self.names())
         if not prefix or prefix in there:
             return []
-        return list(removed({name: one for name, one in self.tree.items() if name.startswith(prefix)}, there))
+        meant = {name: one for name, one in self.tree.items() if name.startswith(prefix)}
+        unseen = hidden(meant, there, self._project)
+        return [*removed(meant, [*there, *unseen]), *self._unseen(unseen, prefix)]
 
     def unlisted(self, chosen: Collection[str], filters: Filters) -> list[VerifyResult]:
         """Return what the checkpoint has, may pass the filters, and was removed or altered so that it is not chosen."""
         with self._store.database.reading() as connection:
             stored = in_database(connection, self.tree)
-        return list(unlisted(self.tree, stored, set(self.names()), set(chosen), filters))
+        there = set(self.names())
+        unseen = hidden(self.tree, there, self._project)
+        seen = {name: leaves for name, leaves in self.tree.items() if name not in unseen}
+        meant = [name for name, leaves in unseen.items() if may_pass(leaves[-1], filters)]
+        return [*unlisted(seen, stored, there, set(chosen), filters), *self._unseen(meant)]
+
+    def _unseen(self, episodes: Collection[str], name: str = DATABASE) -> Iterator[VerifyResult]:
+        """Say once how many episodes the role is not shown."""
+        if self._project is not None and episodes:
+            yield unknown(name, len(episodes), self._project)
 
     def _own(self) -> tuple[bytes, ...] | None:
         """Return the database's leaves as far as the checkpoint goes; None where they do not have its root."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from spectrace.audit.covering import Covering
+from spectrace.audit.hidden import only_project, told_of
 from spectrace.audit.reading import Unread, read_events, unread
 from spectrace.audit.unknowns import LOG, NotKnown, of_row, unknowns
 from spectrace.errors import EpisodeNotFound, StoreError
@@ -28,6 +29,7 @@ def unknowns_of(
         yield NotKnown(LOG, None, "uncovered", "there is no checkpoint: nothing outside the database vouches for it")
     elif covered.doubt is not None:
         yield NotKnown(LOG, None, "uncovered", covered.doubt)
+    yield from _not_shown(store, covered)
     presence, now = Presence(store), time.time_ns() // 1000
     for number, episode in enumerate(episodes, 1):
         if told is not None:
@@ -46,3 +48,16 @@ def unknowns_of(
             raise
         except StoreError as error:
             lost.append(Unread(episode, None, str(error)))
+
+
+def _not_shown(store: Listable, covered: Covering | None) -> Iterator[NotKnown]:
+    """Say once what the role of one project is not shown: a list without it is no list of the whole log."""
+    project = only_project(store)
+    if project is None:
+        return
+    others = set() if covered is None else {name for name, one in covered.projects.items() if one != project}
+    if covered is not None and others:
+        yield NotKnown(LOG, None, "uncovered", told_of(len(others), project, covered.name.rstrip(",")))
+    else:
+        detail = f"this role is shown the project {project!r} and administrative logs: of others nothing is known"
+        yield NotKnown(LOG, None, "uncovered", detail)
