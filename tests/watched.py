@@ -11,7 +11,8 @@ from pathlib import Path
 NOTED = {
     *("import", "open", "sqlite3.connect", "socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen"),
     *("os.system", "os.exec", "os.posix_spawn", "os.fork", "exec", "compile", "os.remove", "os.rename", "os.mkdir"),
-    *("urllib.Request", "ctypes.dlopen", "webbrowser.open"),
+    *("urllib.Request", "ctypes.dlopen", "webbrowser.open", "socket.sendto", "os.spawn", "pty.spawn"),
+    *("os.listdir", "os.scandir", "os.chdir", "os.symlink", "os.link", "shutil.copyfile", "pickle.find_class"),
 }
 _QUIET = {"exec", "compile"}
 
