@@ -36,6 +36,8 @@ _SEQ = (1 << tables.SEQ_BITS) - 1
 _POSITION = re.compile(r"s(\d+)\.(r?)(\d+)")
 _CHANGED = "\ufffd"
 """What `projections.storable` may have put in place of something else: the exact text is in the events only."""
+_WHOLE = {one.name for one in tables.actions.columns if isinstance(one.type, sa.Integer | sa.Boolean)}
+"""Columns of numbers; all others hold text. SQLite keeps anything in either."""
 _DEED = [field.name for field in fields(Deed) if field.name not in {"episode", "taken_over", "simulated"}]
 _SIMULATED = projections.labels_text([SIMULATED])[1:-1]
 
@@ -79,7 +81,8 @@ class Accounts:
 
     def _read(self, numbers: Sequence[int]) -> Iterator[Account]:
         with self.database.reading() as connection:
-            rows = sorted(connection.execute(_told(numbers, self.tools, self.window)), key=_order)
+            some = connection.execute(_told(numbers, self.tools, self.window))
+            rows = sorted((row for row in some if type(row.number) is int), key=_order)
             episodes = {found.number: found for found in connection.execute(_episodes(numbers))}
             named = self._named(connection, numbers)
         told = {number: list(some) for number, some in groupby(rows, lambda row: row.number)}
@@ -104,6 +107,8 @@ class Accounts:
         return found
 
     def _agree(self, told: "Sequence[sa.Row[Any]]", named: set[int]) -> bool:
+        if not all(map(_is_sound, told)):
+            return False
         sent = [row for row in told if row.requested_at is not None and row.effect_declared != Effect.READ]
         looked_at = {row.seq for row in sent if not self.tools or row.effect_declared == Effect.WRITE}
         return looked_at == named and all(_exact(row) for row in told)
@@ -131,7 +136,7 @@ def accounts(database: Database, tools: Sequence[str], window: Window, *, newest
             found.update(connection.scalars(at_work(window)))
         found |= doubtful
         found.update(key >> tables.SEQ_BITS for key in written)
-        starts = _starts(connection, sorted(found))
+        starts = _starts(connection, sorted(number for number in found if type(number) is int))
     way = -1 if newest_first else 1
     starts.sort(key=lambda one: (way * one[0], -one[1]))
     return Accounts(database, tools, window, array("q", (number for _, number in starts)), frozenset(doubtful), written)
@@ -218,6 +223,14 @@ def _ranges(numbers: Collection[int]) -> Iterator[tuple[int, int]]:
         yield ordered[start], ordered[end - 1]
 
 
+def _is_sound(row: "sa.Row[Any]") -> bool:
+    """Whether every value is of its column's kind: a row that no spectrace wrote is not believed."""
+    return all(
+        value is None or type(value) is str if name not in _WHOLE else isinstance(value, int | None)
+        for name, value in row._mapping.items()  # noqa: SLF001 - a row's public mapping
+    )
+
+
 def _exact(row: "sa.Row[Any]") -> bool:
     """Whether a row says what its events say, to the letter, and where it stands among the others."""
     texts = (row.arguments, row.tool, row.effect_by, row.authority, row.reviewer_model, row.started_by)
@@ -254,13 +267,13 @@ def _episodes(numbers: Sequence[int]) -> "sa.Select[Any]":
 def _account(found: Any, rows: "Sequence[sa.Row[Any]] | None") -> Account:
     current = found.projection == projections.VERSION and found.problem is None and found.ended_at is not None
     simulated = _SIMULATED in str(found.labels)
-    deeds = [_deed(found.episode, row, simulated) for row in rows] if rows is not None and current else None
-    return Account(found.number, found.episode, whole_number(found.started_at), found.env, found.run, deeds)
+    deeds = [_deed(str(found.episode), row, simulated) for row in rows] if rows is not None and current else None
+    return Account(found.number, str(found.episode), whole_number(found.started_at), found.env, found.run, deeds)
 
 
 def _order(row: "sa.Row[Any]") -> tuple[int, int, bool, int]:
     """Order deeds as they were drafted, by episode: a repair's follow those of its segment."""
-    place = _POSITION.fullmatch(row.position)
+    place = _POSITION.fullmatch(str(row.position))
     return (row.number, int(place[1]), bool(place[2]), int(place[3])) if place else (row.number, 0, False, 0)
 
 

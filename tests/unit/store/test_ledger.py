@@ -86,6 +86,23 @@ def test_a_projection_with_a_time_that_is_none_is_not_believed(store, name):
     assert sum(deeds is None for deeds in found.values()) == 1
 
 
+@pytest.mark.parametrize(
+    "name", ["position", "arguments", "effect_declared", "outcome", "started_by", "seq", "held_seq"]
+)
+def test_a_projection_with_a_value_of_another_kind_is_not_believed(store, name):
+    column = tables.actions.c
+    asked = sa.and_(column.tool == "tool7", column.requested_at >= WINDOW[0], column.requested_at < WINDOW[1])
+    with store.database.writing(durable=False) as connection:
+        number = connection.scalar(sa.select(column.number).where(asked).limit(1))
+        connection.execute(
+            tables.actions.update().where(column.number == number, asked).values({name: sa.text("X'00'")})
+        )
+    found = {one.number: one.deeds for one in accounts(store.database, ("tool7",), WINDOW)}
+
+    assert found[number] is None
+    assert sum(deeds is None for deeds in found.values()) == 1
+
+
 def test_an_open_episode_is_folded_whatever_its_row_says_of_its_start(store):
     altered = {"ended_at": None, "started_at": (1 << 63) - 1}
     with store.database.writing(durable=False) as connection:
