@@ -81,6 +81,8 @@ CLEANED = ("episodes", "events", "blobs", "summaries", "segments", "actions", "s
 
 EVERYBODY = "spectrace_everybody"
 POLICIES = ("project", "records")
+SHOWN = "project "
+"""What a policy's comment begins with; the name of the project, which may be empty, follows."""
 _SHIFT = tables.SEQ_BITS
 _OF_EPISODE: Mapping[str, str] = MappingProxyType(
     {
@@ -108,8 +110,8 @@ def restricted(schema: str, role: str, project: str) -> Iterator[str]:
     name, to, at = policy(role, "project"), quoted(role), quoted(schema)
     rule = f"project = {literal(project)} OR number <= 0"
     yield f"CREATE POLICY {name} ON {at}.episodes AS RESTRICTIVE TO {to} USING ({rule}) WITH CHECK ({rule})"
-    # So that whoever reads can be told which project the role sees.
-    yield f"COMMENT ON POLICY {name} ON {at}.episodes IS {literal(project)}"
+    # So that whoever reads can be told which project the role sees; Postgres takes an empty comment for none.
+    yield f"COMMENT ON POLICY {name} ON {at}.episodes IS {literal(SHOWN + project)}"
     for table, same in _OF_EPISODE.items():
         seen = f"EXISTS (SELECT FROM {at}.episodes AS e WHERE {same})"
         yield f"CREATE POLICY {name} ON {at}.{table} AS RESTRICTIVE TO {to} USING ({seen}) WITH CHECK ({seen})"

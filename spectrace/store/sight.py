@@ -2,6 +2,8 @@
 
 import sqlalchemy as sa
 
+from spectrace.store.rights import SHOWN
+
 _LISTS = "spectrace_lists_texts"
 
 
@@ -32,4 +34,4 @@ def only_project(connection: sa.Connection) -> str | None:
         "AND EXISTS (SELECT FROM unnest(p.polroles) AS r (oid) WHERE pg_has_role(r.oid, 'USAGE')) "
         "AND obj_description(p.oid, 'pg_policy') IS NOT NULL ORDER BY 1"
     ).scalars()
-    return next(map(str, found), None)
+    return next((str(one).removeprefix(SHOWN) for one in found), None)
