@@ -21,9 +21,9 @@ def without_secrets(words: str) -> str:
 
 @cache
 def _redactor() -> Redactor:
-    """Return who redacts messages: by the user's rules too, unless it is those that are wrong."""
+    """Return who redacts messages: by the user's rules too, unless it is those that are wrong or cannot be read."""
     try:
         rules = settings_here().redaction
-    except UsageError:
+    except (UsageError, OSError):  # the working directory itself may be gone
         rules = Rules()
     return Redactor(SecretKey.ephemeral(), replace(rules, enabled=True))
