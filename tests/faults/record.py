@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from spectrace.core.events import ActCompleted, ActRequested, Body, EpisodeEnded, EpisodeStarted
 from spectrace.core.types import Call, Observation
+from spectrace.store import sqlite_files
 from spectrace.store.event_store import Pending
 from spectrace.store.samples import sample_episode
 from spectrace.store.sql import open_store
@@ -66,7 +67,7 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-class WithoutWal(sqlite3.Connection):
+class WithoutWal(sqlite_files.Connection):
     """A connection to where write-ahead logging is refused, as on network shares; locks are the usual ones."""
 
     def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
@@ -74,8 +75,7 @@ class WithoutWal(sqlite3.Connection):
 
 
 def refuse_wal() -> None:
-    connect = sqlite3.connect
-    sqlite3.connect = lambda name, **options: connect(name, factory=WithoutWal, **options)
+    sqlite_files.Connection = WithoutWal
     warnings.simplefilter("ignore", RuntimeWarning)
 
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from spectrace.audit.integrity import verify_episode
 from spectrace.audit.queries import open_reader
 from spectrace.cli import main
-from spectrace.store import database
+from spectrace.store import database, sqlite_files
 from spectrace.store.database import parse_url
 from spectrace.store.lock import TurnLock
 from spectrace.store.sql import open_store
@@ -153,8 +153,7 @@ def test_eight_processes_write_while_a_viewer_polls_and_a_reader_sits_in_a_trans
 
 @pytest.mark.slow
 def test_without_write_ahead_logging_processes_and_a_viewer_take_turns_and_nobody_meets_a_lock(tmp_path, monkeypatch):
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda name, **options: connect(name, **{"factory": WithoutWal, **options}))
+    monkeypatch.setattr(sqlite_files, "Connection", WithoutWal)
     url = f"sqlite:///{tmp_path / 'log.db'}"
     with pytest.warns(RuntimeWarning, match="uses its delete journal"):
         recorders = Recorders(url, 4, 200, wal=False)
