@@ -27,7 +27,7 @@ test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Pos
 	$(BIN)/pytest -m slow -n $(JOBS) --session-timeout=2700
 	$(BIN)/pytest -n $(JOBS)
 
-quick: $(VENV)/installed-all ## Run the quick tests alone: about a minute.
+quick: $(VENV)/installed-all ## Run the quick tests alone: some minutes.
 	$(BIN)/pytest -n $(JOBS)
 
 check: $(VENV)/installed-all ## What CI runs: format, lint, types, layers, then `make test`.
