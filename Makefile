@@ -24,7 +24,7 @@ table: $(VENV)/installed-demo ## Five protocols, four shop tasks, two real model
 	$(BIN)/spectrace compare table --db table.db
 
 test: $(VENV)/installed-all ## Run the slow tests, then the quick ones (real Postgres and a real browser among them).
-	$(BIN)/pytest -m slow -n $(JOBS) --session-timeout=2700
+	$(BIN)/pytest -m slow -n $(JOBS) --session-timeout=3600
 	$(BIN)/pytest -n $(JOBS)
 
 quick: $(VENV)/installed-all ## Run the quick tests alone: some minutes.
