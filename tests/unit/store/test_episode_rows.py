@@ -8,6 +8,7 @@ from spectrace.store.episode_rows import problems
 from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import open_store
 from spectrace.store.statements import LEASE_US
+from tests.damage import forging
 
 BODIES = sample_episode(1)
 ROW = tables.episodes.c
@@ -31,6 +32,7 @@ def found(store):
 
 def alter(store, *names, **values):
     with store.database.writing(durable=True) as connection:
+        forging(connection)
         connection.execute(sa.update(tables.episodes).where(ROW.episode.in_(names)).values(**values))
 
 
@@ -94,6 +96,7 @@ def test_an_episode_without_events_is_found(tmp_path):
     opened = open_store(str(tmp_path / "log.db"))
     opened.create("ep1", BODIES[0], EPOCH_US).close()
     with opened.database.writing(durable=True) as connection:
+        forging(connection)
         connection.exec_driver_sql("DROP TRIGGER events_no_delete")
         connection.exec_driver_sql("DELETE FROM events WHERE key >= 1 << 20")
     said = found(opened)
@@ -108,6 +111,7 @@ def test_a_first_event_that_cannot_be_read_is_not_the_rows_fault(tmp_path, paylo
     opened.create("ep1", BODIES[0], EPOCH_US).close()
     salt = "NULL" if payload == "NULL" else "salt"
     with opened.database.writing(durable=True) as connection:
+        forging(connection)
         connection.exec_driver_sql("DROP TRIGGER events_no_update")
         connection.exec_driver_sql(f"UPDATE events SET payload = {payload}, salt = {salt} WHERE key = 1 << 20")  # noqa: S608 - our own names
     said = found(opened)

@@ -5,6 +5,7 @@ import pytest
 from spectrace.core.events import ActRequested
 from spectrace.store import leaf_rows, tables
 from spectrace.store.sql import open_store
+from tests.damage import forging
 from tests.episodes import DONE, READ
 from tests.playbook import accept
 from tests.shop_log import recorded
@@ -34,6 +35,7 @@ def test_administrative_logs_come_first_and_every_episode_has_its_status(store):
 def test_an_episode_without_an_end_is_open(store):
     whole = recorded(store)
     with store.database.writing(durable=True) as connection:
+        forging(connection)
         connection.execute(tables.episodes.update().values(ended_at=None))
 
     assert {one.episode: one.status for one in asked(store, leaf_rows.standings)}[whole] == "open"

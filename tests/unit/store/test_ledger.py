@@ -8,6 +8,7 @@ from spectrace.store.ledger import FOREVER, accounts, can_tell, never_sent, sent
 from spectrace.store.sql import open_store
 from tests import bulk
 from tests.copies import made_once
+from tests.damage import forging
 
 WINDOW = (bulk.BEGIN_US + 30 * bulk.DAY_US, bulk.BEGIN_US + 40 * bulk.DAY_US)
 
@@ -90,6 +91,8 @@ def test_a_projection_with_a_time_that_is_none_is_not_believed(store, name):
     "name", ["position", "arguments", "effect_declared", "outcome", "started_by", "seq", "held_seq"]
 )
 def test_a_projection_with_a_value_of_another_kind_is_not_believed(store, name):
+    if not store.database.sqlite:
+        pytest.skip("a column of Postgres holds values of its own kind alone")
     column = tables.actions.c
     asked = sa.and_(column.tool == "tool7", column.requested_at >= WINDOW[0], column.requested_at < WINDOW[1])
     with store.database.writing(durable=False) as connection:
@@ -106,6 +109,7 @@ def test_a_projection_with_a_value_of_another_kind_is_not_believed(store, name):
 def test_an_open_episode_is_folded_whatever_its_row_says_of_its_start(store):
     altered = {"ended_at": None, "started_at": (1 << 63) - 1}
     with store.database.writing(durable=False) as connection:
+        forging(connection)
         connection.execute(tables.episodes.update().where(tables.episodes.c.number == 1).values(altered))
     found = {one.number: one.deeds for one in accounts(store.database, ("tool7",), WINDOW)}
 

@@ -23,6 +23,7 @@ from spectrace.store.samples import EPOCH_US, pending, sample_episode
 from spectrace.store.sql import SqlEventStore, open_store
 from spectrace.store.statements import LEASE_US, key
 from spectrace.store.tables import SEQ_BITS
+from tests.damage import forging
 
 BODIES = sample_episode(1, segments=2)
 
@@ -167,6 +168,7 @@ def test_an_erased_event_is_unknown_with_no_body_and_the_rest_reads_on(store):
     writer.append(pending(BODIES)[1:], durable=False)
     writer.close()
     with store.database.writing(durable=True) as connection:
+        forging(connection)
         where = tables.events.c.key == key(1, 1)
         connection.execute(tables.events.update().where(where).values(payload=None, salt=None))
 
@@ -181,6 +183,7 @@ def test_calls_that_lean_on_an_erased_message_are_unknown(store):
     writer.append(pending(BODIES)[1:], durable=False)
     writer.close()
     with store.database.writing(durable=True) as connection:
+        forging(connection)
         where = tables.events.c.key == key(1, asked[0])
         connection.execute(tables.events.update().where(where).values(payload=None, salt=None))
     bodies = [event.body for event in store.read("ep1")]
@@ -298,6 +301,7 @@ def insert_raw(store, number, name, version, body):
     """Write an event 1 as a newer spectrace would."""
     link = b"l" * 32
     with store.database.writing(durable=True) as connection:
+        forging(connection)
         if name is not None:
             connection.execute(tables.types.insert().values(number=number, name=name))
         connection.execute(
@@ -337,6 +341,7 @@ def test_what_cannot_be_read_names_its_event_and_episode_and_says_what_to_do(tmp
     seq = next(seq for seq, found in blobs.items() if found and seq > 3)
     statement = DAMAGE[damage].format(key=1 << SEQ_BITS | seq, digest=blobs[seq][0].removeprefix("sha256:"))
     with store.database.writing(durable=True) as connection:
+        forging(connection)
         connection.exec_driver_sql("DROP TRIGGER events_no_update")
         assert connection.exec_driver_sql(statement).rowcount == 1
     seen = []
@@ -353,6 +358,7 @@ def test_a_lease_that_cannot_be_renewed_leaves_the_next_append_to_say_so(postgre
     store = open_store(postgres_url)
     writer = begun(store)
     with store.database.writing(durable=False) as connection:
+        forging(connection)
         pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
     with store.database.reading() as connection:
         connection.exec_driver_sql("SELECT pg_terminate_backend(%s)", (pid,))
