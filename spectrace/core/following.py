@@ -6,9 +6,8 @@ act's outcome). What cannot be followed (erased, of rules that are not carried h
 stops is followed as far as it goes.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar, assert_never
 
 from spectrace.core import commands
@@ -29,13 +28,11 @@ from spectrace.core.commands import (
     Tell,
 )
 from spectrace.core.compare import differences
-from spectrace.core.digest import tools_digest
 from spectrace.core.endings import cut_short
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
     ActionChecked,
-    ActRequested,
     Body,
     EpisodeEnded,
     EpisodeStarted,
@@ -52,11 +49,11 @@ from spectrace.core.events import (
     Unknown,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.types import Completion, Effect, Evaluation, ModelRequest, NeedsModel, Opening, Outcome, Role
+from spectrace.core.questions import EDITED, act_question, completion_of, model_question, unanswered
+from spectrace.core.types import Evaluation, ModelRequest, NeedsModel, Opening, Outcome, Role
 
 T = TypeVar("T")
 
-_EDITED = "edited"
 _NESTED = frozenset({Role.USER.value, Role.JUDGE.value})
 
 
@@ -232,21 +229,11 @@ def _parallel(
 
 
 def _generate(record: _Record, lane: str, command: Generate) -> Asked:
-    asked = command.request
-    question = GenerateRequested(
-        role=command.role,
-        who=command.who,
-        position=command.position,
-        messages=asked.messages,
-        tools_digest=tools_digest(asked.tools) if asked.tools else None,
-        response_schema=asked.schema,
-        parameters=parameters_of(asked),
-    )
-    request = record.meet(lane, question)
+    request = record.meet(lane, model_question(command))
     match record.answer(request):
         case GenerateCompleted() as body:
             record.meet(lane, replace(body, role=command.role))
-            return Asked(completion_of(body), request, body.model if body.source == _EDITED else None)
+            return Asked(completion_of(body), request, body.model if body.source == EDITED else None)
         case GenerateFailed() as body:
             seq = record.meet(lane, replace(body, role=command.role))
             raise CommandFailed("generate", body.kind, body.error, seq)
@@ -257,16 +244,7 @@ def _generate(record: _Record, lane: str, command: Generate) -> Asked:
 def _act(record: _Record, lane: str, command: Act) -> Acted | NeedsModel:
     effect, tool = command.effect, tool_of(command.action)
     if command.supplied is None:
-        question = ActRequested(
-            effect=effect,
-            authority=command.authority,
-            tool=tool,
-            position=command.position,
-            action=command.action,
-            requestor=command.requestor,
-            idempotency_key="",
-        )
-        record.pending[lane] = record.meet(lane, question)
+        record.pending[lane] = record.meet(lane, act_question(command, ""))
     if (nested := record.nested(lane)) is not None:
         return nested
     request = record.pending[lane]
@@ -275,7 +253,7 @@ def _act(record: _Record, lane: str, command: Act) -> Acted | NeedsModel:
             said = replace(
                 body,
                 effect=effect,
-                authority=body.authority if body.source == _EDITED else command.authority,
+                authority=body.authority if body.source == EDITED else command.authority,
                 outcome="error" if body.observation.error else "ok",
                 tool=tool,
                 position=command.position,
@@ -287,7 +265,7 @@ def _act(record: _Record, lane: str, command: Act) -> Acted | NeedsModel:
                 body,
                 effect=effect,
                 authority=command.authority,
-                outcome="error" if effect is Effect.READ else "indeterminate",
+                outcome=unanswered(effect),
                 tool=tool,
                 position=command.position,
             )
@@ -324,26 +302,3 @@ def _evaluate(record: _Record, lane: str, command: Evaluate) -> Evaluation | Nee
             raise CommandFailed("evaluate", body.kind, body.error, record.meet(lane, body))
         case _:
             raise _Ends
-
-
-def parameters_of(asked: ModelRequest) -> str:
-    """Return what is recorded of how a model was asked: its sampling parameters, and what it was to score."""
-    if asked.scoring is None:
-        return asked.parameters
-    return json.dumps({**json.loads(asked.parameters), "scoring": asdict(asked.scoring)}, sort_keys=True)
-
-
-def completion_of(body: GenerateCompleted) -> Completion:
-    """Return what a model answered, as it is recorded."""
-    return Completion(
-        message=body.message,
-        reasoning=body.reasoning,
-        finish_reason=body.finish_reason,
-        model=body.model,
-        usage=body.usage,
-        latency_us=body.latency_us,
-        first_token_us=body.first_token_us,
-        attempts=body.attempts,
-        provider_id=body.provider_id,
-        server=body.server,
-    )

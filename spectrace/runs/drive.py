@@ -27,34 +27,27 @@ from spectrace.core.commands import (
     Reset,
     Tell,
 )
-from spectrace.core.digest import tools_digest
 from spectrace.core.events import (
     ActCompleted,
     ActFailed,
     ActionChecked,
-    ActRequested,
     Body,
     EvaluateCompleted,
     EvaluateFailed,
     EvaluateRequested,
     GenerateCompleted,
     GenerateFailed,
-    GenerateRequested,
     ResetCompleted,
     ResetFailed,
     ResetRequested,
 )
 from spectrace.core.facts import tool_of
-from spectrace.core.following import parameters_of
+from spectrace.core.questions import EDITED, act_question, model_question, unanswered
 from spectrace.core.types import Attempt, Completion, Effect, Evaluation, NeedsModel, Usage
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.sources import Source
 
 T = TypeVar("T")
-
-EDITED = "edited"
-"""The source of an answer that a person gave: in a model's place (its model is `person:NAME`), or in the environment's,
-of an action that got none (its authority is)."""
 
 
 class LogEnds(Exception):
@@ -151,19 +144,7 @@ class Driver:
             return Failed(failure)
 
     async def _generate(self, lane: str, command: Generate) -> Asked:
-        asked = command.request
-        request = self._log.write(
-            lane,
-            GenerateRequested(
-                role=command.role,
-                who=command.who,
-                position=command.position,
-                messages=asked.messages,
-                tools_digest=tools_digest(asked.tools) if asked.tools else None,
-                response_schema=asked.schema,
-                parameters=parameters_of(asked),
-            ),
-        )
+        request = self._log.write(lane, model_question(command))
         await self._log.settle(durable=False)
         try:
             generated = await self._source.generate(lane, request, command)
@@ -195,18 +176,7 @@ class Driver:
         effect, tool = command.effect, tool_of(command.action)
         durable = effect is not Effect.READ
         if command.supplied is None:
-            self._pending[lane] = self._log.write(
-                lane,
-                ActRequested(
-                    effect=effect,
-                    authority=command.authority,
-                    tool=tool,
-                    position=command.position,
-                    action=command.action,
-                    requestor=command.requestor,
-                    idempotency_key=self._log.act_key(command.position),
-                ),
-            )
+            self._pending[lane] = self._log.write(lane, act_question(command, self._log.act_key(command.position)))
         request = self._pending[lane]
         await self._log.settle(durable=durable and command.supplied is None)
         try:
@@ -218,7 +188,7 @@ class Driver:
                 ActFailed(
                     effect=effect,
                     authority=command.authority,
-                    outcome="error" if effect is Effect.READ else "indeterminate",
+                    outcome=unanswered(effect),
                     tool=tool,
                     request=request,
                     position=command.position,

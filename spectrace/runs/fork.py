@@ -32,6 +32,7 @@ from spectrace.core.events import (
 from spectrace.core.options import recorded_options
 from spectrace.core.prompts import Prompts
 from spectrace.core.protocols import recorded_protocol, require_revision
+from spectrace.core.questions import EDITED
 from spectrace.core.setup import setup_of
 from spectrace.core.types import Message, Role, Task, Usage
 from spectrace.environments.environment import Environment, classifier_of
@@ -39,7 +40,7 @@ from spectrace.errors import ReplayDiverged, Untestable, UsageError
 from spectrace.models.client import ModelClient
 from spectrace.redaction.redactor import Redactor
 from spectrace.redaction.values import redacted
-from spectrace.runs.drive import EDITED, Driver
+from spectrace.runs.drive import Driver
 from spectrace.runs.fork_source import ForkSource
 from spectrace.runs.live import (
     EpisodeProtocol,

@@ -25,12 +25,12 @@ from spectrace.core.events import (
     ResetFailed,
     Unknown,
 )
-from spectrace.core.following import completion_of
+from spectrace.core.questions import EDITED, completion_of
 from spectrace.core.types import Action, Completion, Evaluation, ModelRequest, NeedsModel, Opening, Role
 from spectrace.environments.values import lossy_paths
 from spectrace.errors import EnvironmentFailed, ModelFailed, ReplayDiverged
 from spectrace.runs.divergence import Difference, likely_cause, named, nearest
-from spectrace.runs.drive import EDITED, LogEnds
+from spectrace.runs.drive import LogEnds
 from spectrace.runs.sources import Generated, Graded, Observed, Opened
 
 _SHOWN = 3

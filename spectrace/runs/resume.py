@@ -26,6 +26,7 @@ from spectrace.core.events import (
 from spectrace.core.fold import fold
 from spectrace.core.money import rates_by_model
 from spectrace.core.protocols import recorded_protocol
+from spectrace.core.questions import EDITED
 from spectrace.core.setup import setup_of
 from spectrace.core.types import EnvironmentFacts, ModelFacts
 from spectrace.environments.environment import Attachable, Environment, classifier_of
@@ -33,7 +34,7 @@ from spectrace.errors import Conflict, EnvironmentFailed, EpisodeNotFound, Repla
 from spectrace.models.client import ModelClient
 from spectrace.redaction.redactor import Redactor
 from spectrace.redaction.values import redacted, restored
-from spectrace.runs.drive import EDITED, Driver
+from spectrace.runs.drive import Driver
 from spectrace.runs.interrupted import Left, word_as_observation
 from spectrace.runs.live import (
     EpisodeProtocol,

@@ -14,11 +14,10 @@ from spectrace.core.events import (
     SegmentClosed,
     StepDrafted,
 )
-from spectrace.core.following import Parting, completion_of, follow, parameters_of
+from spectrace.core.following import Parting, follow
 from spectrace.core.protocols import recorded_protocol
 from spectrace.core.setup import setup_of
 from spectrace.core.speculative_actions import SpeculativeActions
-from spectrace.core.types import ModelRequest, Scoring
 from tests.altered import each, first, put, renumbered
 from tests.episodes import recorded_events
 from tests.properties.played import play
@@ -89,22 +88,3 @@ def test_an_outcome_is_derived_from_the_observation():
     answer = first(EVENTS, ActCompleted)
 
     assert parting(put(EVENTS, answer.seq, outcome="error")) == Parting(answer.seq, "/outcome", "'error'", "'ok'")
-
-
-def test_a_completion_is_what_is_recorded_of_it():
-    body = first(EVENTS, GenerateCompleted).body
-    made = completion_of(body)
-
-    assert (made.message, made.model, made.usage, made.finish_reason) == (
-        body.message,
-        body.model,
-        body.usage,
-        body.finish_reason,
-    )
-
-
-def test_what_a_model_was_to_score_is_among_its_parameters():
-    plain = ModelRequest((), (), None, '{"temperature": 0}')
-
-    assert parameters_of(plain) == '{"temperature": 0}'
-    assert '"scoring"' in parameters_of(replace(plain, scoring=Scoring(steps=2)))
